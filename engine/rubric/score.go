@@ -33,10 +33,10 @@ type Verdict struct {
 // decimal.
 type Score struct {
 	Rubric     string              `json:"rubric"`
-	Total      float64             `json:"total"` // 0 to 100, after caps
-	Grade      string              `json:"grade"` // A, B, C, D or F
-	Caps       []string            `json:"caps"`  // why the total was capped; empty when it was not
-	Coverage   float64             `json:"coverage"`
+	Total      float64             `json:"total"`       // 0 to 100, after caps
+	Grade      string              `json:"grade"`       // A, B, C, D or F
+	Caps       []string            `json:"caps"`        // why the total was capped; empty when it was not
+	Coverage   float64             `json:"coverage"`    // assessed weight of the rubric's, in percent
 	Bounds     [2]float64          `json:"bounds"`      // lowest and highest total that unassessed categories leave open
-	ByCategory map[string]*float64 `json:"by_category"` // null: not assessed
+	ByCategory map[string]*float64 `json:"by_category"` // 0 to 100; null: not assessed
 }
