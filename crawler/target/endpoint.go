@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
-	"path"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/idna"
 )
 
 // Transports an endpoint can speak, in the registry's spelling.
@@ -22,7 +18,8 @@ const (
 	Stdio          = "stdio"
 )
 
-// MaxURL bounds the length of an endpoint URL, in bytes.
+// MaxURL bounds the length of an endpoint URL, in bytes, as given and in
+// canonical form.
 const MaxURL = 2048
 
 // ErrUserInfo is returned for a URL that carries credentials.
@@ -71,130 +68,170 @@ func (e Endpoint) Host() string {
 
 // Canonical returns the one spelling of an http(s) URL that lustrum compares
 // and signs: scheme and host in lower case, IDN in punycode, one trailing dot
-// of the host dropped, IPv6 in its short form, default port dropped, dot
-// segments resolved, empty path as "/", fragment dropped, query and trailing
-// slash kept.
+// of the host dropped, IPv6 in its short form (RFC 5952), default and empty
+// port dropped, dot segments resolved (RFC 3986 section 5.2.4), empty path as
+// "/", fragment dropped, query and trailing slash kept.
+//
+// Percent-encodings stay as they were given, so "%2F" never becomes a slash,
+// and empty path segments ("//") stay too. Characters that cannot stand in a
+// URI are percent-encoded (RFC 3987 section 3.1), so the result is printable
+// ASCII. Canonical of a canonical URL is that URL.
+//
+// A URL with user information gives ErrUserInfo.
 func Canonical(raw string) (string, error) {
-	u, err := parse(raw)
+	p, err := parse(raw)
 	if err != nil {
 		return "", err
 	}
-	if u.User != nil {
+	if p.userinfo {
 		return "", ErrUserInfo
 	}
-	return u.String(), nil
+	return p.String(), nil
 }
 
-// parse reads and normalises a URL; user information stays for the caller to
-// judge.
-func parse(raw string) (*url.URL, error) {
+// parts is a URL in canonical pieces.
+type parts struct {
+	scheme   string // http or https
+	host     string // no brackets
+	port     int    // 1-65535, the default one filled in
+	path     string // escaped, starts with "/"
+	query    string // with its "?", empty when there is none
+	userinfo bool   // the URL carried user information, which is dropped
+	bare     bool   // the path was empty
+}
+
+func (p parts) origin() string {
+	host := p.host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if p.port != defaultPort(p.scheme) {
+		host = net.JoinHostPort(p.host, strconv.Itoa(p.port))
+	}
+	return p.scheme + "://" + host
+}
+
+func (p parts) String() string { return p.origin() + p.path + p.query }
+
+// parse reads and normalises a URL; user information is dropped and left for
+// the caller to judge. No error quotes more of the URL than its scheme, host
+// and port, since the rest may hold secrets.
+func parse(raw string) (parts, error) {
 	if len(raw) > MaxURL {
-		return nil, fmt.Errorf("the URL is %d bytes long, over the bound of %d", len(raw), MaxURL)
+		return parts{}, fmt.Errorf("the URL is %d bytes long, over the bound of %d", len(raw), MaxURL)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, fmt.Errorf("not a URL: %w", errors.Unwrap(err))
+		return parts{}, badURL(raw, err)
 	}
-	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
+		return parts{}, fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
 	}
-	host, err := canonicalHost(u.Hostname())
-	if err != nil {
-		return nil, err
+	p := parts{scheme: u.Scheme, userinfo: u.User != nil}
+	if p.host, err = canonicalHost(u.Hostname(), strings.HasPrefix(u.Host, "[")); err != nil {
+		return parts{}, err
 	}
-	port, err := canonicalPort(u.Port(), u.Scheme)
-	if err != nil {
-		return nil, err
+	if p.port, err = parsePort(u.Port(), u.Scheme); err != nil {
+		return parts{}, err
 	}
-	u.Host = joinHost(host, port)
-	u.Fragment, u.RawFragment = "", ""
-	u.Path, u.RawPath = cleanPath(u)
-	u.ForceQuery = false
-	return u, nil
+	// RawPath is empty exactly when EscapedPath is the path as given.
+	path := u.RawPath
+	if path == "" {
+		path = u.EscapedPath()
+	}
+	p.bare = path == ""
+	p.path = removeDotSegments(escape(path, isPathByte))
+	if u.RawQuery != "" || u.ForceQuery {
+		p.query = "?" + escape(u.RawQuery, isVisible)
+	}
+	if n := len(p.String()); n > MaxURL {
+		return parts{}, fmt.Errorf("the URL is %d bytes long once escaped, over the bound of %d", n, MaxURL)
+	}
+	return p, nil
 }
 
-func canonicalHost(host string) (string, error) {
-	if host == "" {
-		return "", errors.New("the URL names no host")
+// badURL says why a URL could not be read. The cause that net/url gives can
+// quote the authority, which is not repeated when it may hold a password.
+func badURL(raw string, err error) error {
+	if cause := errors.Unwrap(err); cause != nil && !strings.Contains(raw, "@") {
+		return fmt.Errorf("not a URL: %w", cause)
 	}
-	if strings.ContainsAny(host, "*{}") {
-		return "", fmt.Errorf("host %q holds a wildcard or a template variable", host)
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		if addr.Zone() != "" {
-			return "", fmt.Errorf("host %q has a zone, which names an interface of one machine only", host)
-		}
-		return addr.String(), nil
-	}
-	if strings.Contains(host, ":") {
-		return "", fmt.Errorf("host %q is not an IPv6 address", host)
-	}
-	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
-	if err != nil || ascii == "" {
-		// Names with an underscore are outside IDNA but exist in DNS.
-		if plain := strings.ToLower(strings.TrimSuffix(host, ".")); isPlainHost(plain) {
-			return plain, nil
-		}
-		return "", fmt.Errorf("host %q is not a valid name", host)
-	}
-	return ascii, nil
+	return errors.New("not a URL: check its user information, host and port")
 }
 
-func isPlainHost(host string) bool {
-	if host == "" || len(host) > 253 {
-		return false
+func defaultPort(scheme string) int {
+	if scheme == "http" {
+		return 80
 	}
-	for _, label := range strings.Split(host, ".") {
-		if label == "" || len(label) > 63 {
-			return false
-		}
-	}
-	return strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+	return 443
 }
 
-func canonicalPort(port, scheme string) (string, error) {
+func parsePort(port, scheme string) (int, error) {
 	if port == "" {
-		return "", nil
+		return defaultPort(scheme), nil
 	}
-	n, err := strconv.Atoi(port)
-	if err != nil || n < 1 || n > 65535 {
-		return "", fmt.Errorf("port %q is not between 1 and 65535", port)
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("port %q is not between 1 and 65535", port)
 	}
-	if (scheme == "https" && n == 443) || (scheme == "http" && n == 80) {
-		return "", nil
-	}
-	return strconv.Itoa(n), nil
+	return int(n), nil
 }
 
-func joinHost(host, port string) string {
-	if port != "" {
-		return net.JoinHostPort(host, port)
+// removeDotSegments resolves "." and ".." in an escaped path that is empty or
+// starts with "/", as RFC 3986 section 5.2.4 does: a segment is removed with
+// the slash before it, and empty segments are segments like others.
+func removeDotSegments(path string) string {
+	if path == "" {
+		return "/"
 	}
-	if strings.Contains(host, ":") {
-		return "[" + host + "]"
+	if !strings.Contains(path, "/.") {
+		return path
 	}
-	return host
-}
-
-// cleanPath resolves dot segments on the escaped path, so that an escaped
-// slash stays what it is.
-func cleanPath(u *url.URL) (decoded, raw string) {
-	escaped := u.EscapedPath()
-	if escaped == "" {
-		return "/", ""
-	}
-	cleaned := escaped
-	if strings.Contains(escaped, "/.") {
-		cleaned = path.Clean(escaped)
-		last := escaped[strings.LastIndexByte(escaped, '/')+1:]
-		if (last == "" || last == "." || last == "..") && cleaned != "/" {
-			cleaned += "/"
+	segments := strings.Split(path[1:], "/")
+	kept := segments[:0]
+	for i, segment := range segments {
+		last := i == len(segments)-1
+		switch segment {
+		case ".":
+		case "..":
+			if len(kept) > 0 {
+				kept = kept[:len(kept)-1]
+			}
+		default:
+			kept = append(kept, segment)
+			continue
+		}
+		if last {
+			kept = append(kept, "")
 		}
 	}
-	plain, err := url.PathUnescape(cleaned)
-	if err != nil {
-		return u.Path, u.RawPath
-	}
-	return plain, cleaned
+	return "/" + strings.Join(kept, "/")
 }
+
+// escape percent-encodes the bytes that keep does not name.
+func escape(s string, keep func(byte) bool) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; keep(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		}
+	}
+	return b.String()
+}
+
+// isPathByte names the characters of a path in RFC 3986 (pchar and "/"), the
+// "%" of an encoding, and the square brackets that net/url sends as they are.
+func isPathByte(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return strings.IndexByte("-._~!$&'()*+,;=:@/%[]", c) >= 0
+}
+
+func isVisible(c byte) bool { return 0x20 < c && c < 0x7f }
