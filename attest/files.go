@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,7 @@ func Paths(root fs.FS) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the files of the edition: %w", err)
 	}
+	slices.Sort(out)
 	return out, nil
 }
 
