@@ -9,6 +9,7 @@ import (
 	_ "github.com/cayleygraph/quad"
 	_ "github.com/cayleygraph/quad/nquads"
 	_ "github.com/duckdb/duckdb-go/v2"
+	_ "github.com/gofrs/flock"
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/gowebpki/jcs"
 	_ "github.com/in-toto/attestation/go/v1"
