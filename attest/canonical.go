@@ -109,17 +109,17 @@ func sameBytes(raw, again []byte) error {
 	return fmt.Errorf("%s is not as this format writes it: %w", Difference(raw, again), ErrNotCanonical)
 }
 
-// inToto holds the bytes against the in-toto Statement v1 rules as its own
-// library reads them (https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md).
-// The predicate is left out: the library would build a tree of it that nobody
-// reads.
-func inToto(typ, predicateType string, subjects []Subject) error {
-	st := &intoto.Statement{Type: typ, PredicateType: predicateType, Predicate: &structpb.Struct{}}
+// inToto holds subjects against the in-toto Statement v1 rules as its own
+// library reads them (https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md):
+// at least one subject, each with digests of the right length. The predicate is
+// left out: the library would build a tree of it that nobody reads.
+func inToto(subjects []Subject) error {
+	st := &intoto.Statement{Type: StatementType, PredicateType: PredicateType, Predicate: &structpb.Struct{}}
 	for _, s := range subjects {
 		st.Subject = append(st.Subject, &intoto.ResourceDescriptor{Name: s.Name, Digest: s.Digest})
 	}
 	if err := st.Validate(); err != nil {
-		return fmt.Errorf("not an in-toto statement: %w", err)
+		return fmt.Errorf("subject: not an in-toto statement: %w", err)
 	}
 	return nil
 }

@@ -141,15 +141,18 @@ func (e *EditionStatement) Validate() error {
 	if e.PredicateType != EditionType {
 		return fmt.Errorf("predicateType is %q, not %q", e.PredicateType, EditionType)
 	}
-	return e.ValidateContent()
+	if err := e.ValidateContent(); err != nil {
+		return err
+	}
+	return e.Predicate.TimesInOrder()
 }
 
-// ValidateContent is Validate without the two types.
+// ValidateContent is Validate without the two types and the order of times.
 func (e *EditionStatement) ValidateContent() error {
 	if err := validateFiles(e.Subject); err != nil {
 		return err
 	}
-	if err := inToto(e.Type, e.PredicateType, e.Subject); err != nil {
+	if err := inToto(e.Subject); err != nil {
 		return err
 	}
 	for _, check := range []func(*EditionPredicate) error{validateEditionWords, validateEditionTimes, validateEditionStatements} {
@@ -159,6 +162,9 @@ func (e *EditionStatement) ValidateContent() error {
 	}
 	return nil
 }
+
+// TimesInOrder says whether the end is not before the start.
+func (p *EditionPredicate) TimesInOrder() error { return timesInOrder(p.StartedAt, p.FinishedAt) }
 
 func validateFiles(files []Subject) error {
 	for i, f := range files {
@@ -211,7 +217,7 @@ func validateEditionTimes(p *EditionPredicate) error {
 		}
 		return nil
 	}
-	return validateTimes(&Predicate{StartedAt: p.StartedAt, FinishedAt: p.FinishedAt})
+	return wellFormedTimes(p.StartedAt, p.FinishedAt)
 }
 
 func validateEditionStatements(p *EditionPredicate) error {

@@ -13,9 +13,9 @@ import (
 )
 
 // Validate holds a statement against its own rules: types, one subject that is
-// the endpoint, times, and the closed sets of words. It judges form and not
-// truth: whether counts and score follow from the verdicts is for the verifier.
-// The error names the member.
+// the endpoint, times in order, and the closed sets of words. It judges form and
+// not truth: whether counts and score follow from the verdicts is for the
+// verifier. The error names the member.
 func (s *Statement) Validate() error {
 	if s.Type != StatementType {
 		return fmt.Errorf("_type is %q, not %q", s.Type, StatementType)
@@ -26,25 +26,23 @@ func (s *Statement) Validate() error {
 	if n := len(s.Subject); n != 1 {
 		return fmt.Errorf("subject holds %d entries; a statement is about exactly one endpoint", n)
 	}
-	return s.ValidateContent()
-}
-
-// ValidateContent is Validate without the two types and without the demand for
-// exactly one subject: at least one subject must be the endpoint. Statements
-// that name more than one are never written here, but a verifier meets them.
-func (s *Statement) ValidateContent() error {
 	if err := s.MatchSubject(); err != nil {
 		return err
 	}
-	if err := inToto(s.Type, s.PredicateType, s.Subject); err != nil {
+	if err := s.ValidatePredicate(); err != nil {
 		return err
 	}
-	p := &s.Predicate
+	return s.Predicate.TimesInOrder()
+}
+
+// ValidatePredicate is the part of Validate that looks at each member of the
+// predicate by itself.
+func (s *Statement) ValidatePredicate() error {
 	for _, check := range []func(*Predicate) error{
 		validateTarget, validateInstrument, validateTimes, validatePlan,
 		validateVerdicts, validateScore, validateCatalogue, validateRest,
 	} {
-		if err := check(p); err != nil {
+		if err := check(&s.Predicate); err != nil {
 			return fmt.Errorf("predicate.%w", err)
 		}
 	}
@@ -52,8 +50,10 @@ func (s *Statement) ValidateContent() error {
 }
 
 // MatchSubject looks for the endpoint of the target among the subjects, by
-// name and SHA-256. Other digest algorithms are named in the error and not
-// compared: the design knows one.
+// name and SHA-256, and holds all of them against the rules of in-toto. Other
+// digest algorithms are named in the error and not compared: an endpoint has
+// one. More than one subject is never written here, but a verifier meets it,
+// and the endpoint need not be the first.
 func (s *Statement) MatchSubject() error {
 	t := s.Predicate.Target
 	e, err := target.New(t.Transport, t.Endpoint)
@@ -63,7 +63,10 @@ func (s *Statement) MatchSubject() error {
 	if e.URL != t.Endpoint {
 		return fmt.Errorf("predicate.target.endpoint is %q, which is not canonical: it would be %q", t.Endpoint, e.URL)
 	}
-	return matchSubject(s.Subject, e)
+	if err := matchSubject(s.Subject, e); err != nil {
+		return err
+	}
+	return inToto(s.Subject)
 }
 
 func matchSubject(subjects []Subject, e target.Endpoint) error {
@@ -137,17 +140,25 @@ func validateInstrument(p *Predicate) error {
 	return nil
 }
 
-func validateTimes(p *Predicate) error {
-	start, err := ParseTime(p.StartedAt)
-	if err != nil {
+func validateTimes(p *Predicate) error { return wellFormedTimes(p.StartedAt, p.FinishedAt) }
+
+func wellFormedTimes(started, finished string) error {
+	if _, err := ParseTime(started); err != nil {
 		return fmt.Errorf("started_at: %w", err)
 	}
-	finish, err := ParseTime(p.FinishedAt)
-	if err != nil {
+	if _, err := ParseTime(finished); err != nil {
 		return fmt.Errorf("finished_at: %w", err)
 	}
-	if finish.Before(start) {
-		return fmt.Errorf("finished_at %s is before started_at %s", p.FinishedAt, p.StartedAt)
+	return nil
+}
+
+// TimesInOrder says whether the end is not before the start.
+func (p *Predicate) TimesInOrder() error { return timesInOrder(p.StartedAt, p.FinishedAt) }
+
+// timesInOrder compares text: the format has a fixed width.
+func timesInOrder(started, finished string) error {
+	if finished < started {
+		return fmt.Errorf("predicate.finished_at %s is before predicate.started_at %s", finished, started)
 	}
 	return nil
 }
