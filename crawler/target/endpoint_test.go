@@ -26,6 +26,7 @@ func TestCanonical(t *testing.T) {
 		{"https://XN--BCHER-KVA.example/mcp", "https://xn--bcher-kva.example/mcp"},
 		{"https://example。test。/mcp", "https://example.test/mcp"},
 		{"https://my_host.example/", "https://my_host.example/"},
+		{"https://My_host.bücher.example./", "https://my_host.xn--bcher-kva.example/"},
 		{"https://r3---sn-a.example/", "https://r3---sn-a.example/"},
 		{"https://[2001:DB8:0::1]:443/", "https://[2001:db8::1]/"},
 		{"https://[2001:db8:0:0:1:0:0:1]:8443/", "https://[2001:db8::1:0:0:1]:8443/"},

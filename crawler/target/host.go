@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -49,34 +50,49 @@ func canonicalIPv6(host string) (string, error) {
 	return addr.String(), nil
 }
 
-// asciiName maps a name by UTS #46 label by label, since names outside IDNA
-// exist in DNS: with an underscore, or with hyphens in third and fourth place.
+// asciiName returns a host name in punycode and lower case without its one
+// trailing dot. Some mappings end in a name that is not allowed itself; those
+// are errors, so that a name has one stable form.
 func asciiName(host string) (string, error) {
-	mapped, err := idna.Lookup.ToASCII(host)
+	if !utf8.ValidString(host) {
+		return "", errors.New("not UTF-8")
+	}
+	name, err := mapName(host)
 	if err != nil {
-		labels := strings.Split(host, ".")
-		for i, label := range labels {
-			if labels[i], err = asciiLabel(label); err != nil {
-				return "", err
-			}
-		}
-		mapped = strings.Join(labels, ".")
+		return "", err
 	}
 	// Mapping turns other full stops into dots, so that only now one trailing
 	// dot is certain to be seen.
-	name := strings.ToLower(strings.TrimSuffix(mapped, "."))
+	name = strings.TrimSuffix(name, ".")
 	if len(name) > 253 {
 		return "", errors.New("over 253 bytes")
 	}
 	for _, label := range strings.Split(name, ".") {
-		if label == "" || len(label) > 63 || !isPlainLabel(label) {
+		if len(label) > 63 || !isPlainLabel(label) {
 			return "", fmt.Errorf("label %q", label)
 		}
 	}
-	if again, err := idna.Lookup.ToASCII(name); err == nil && again != name {
-		return "", fmt.Errorf("the name maps to %q and that to %q", name, again)
+	if again, err := mapName(name); err != nil || again != name {
+		return "", fmt.Errorf("%q is no stable form", name)
 	}
 	return name, nil
+}
+
+// mapName maps a name by UTS #46; label by label where the whole is outside
+// IDNA but exists in DNS: with an underscore, or with hyphens in third and
+// fourth place.
+func mapName(host string) (string, error) {
+	if mapped, err := idna.Lookup.ToASCII(host); err == nil {
+		return mapped, nil
+	}
+	labels := strings.Split(host, ".")
+	for i, label := range labels {
+		var err error
+		if labels[i], err = asciiLabel(label); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(labels, "."), nil
 }
 
 func asciiLabel(label string) (string, error) {
