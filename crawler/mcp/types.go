@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"time"
 )
 
 // Protocol revisions (https://modelcontextprotocol.io/specification).
@@ -52,6 +54,13 @@ const (
 	FaultCursorNull   = "cursor-null"      // nextCursor is null
 	FaultNullEntry    = "null-entry"       // an entry of a list is not an object
 	FaultEndpointHost = "endpoint-host"    // the endpoint event names another host
+	FaultIDForm       = "id-form"          // the same number written otherwise, 1.0 for 1
+	FaultShape        = "message-shape"    // not an object, or a member of the wrong type
+	FaultEncoding     = "encoding"         // a byte order mark, or bytes that are not UTF-8
+	FaultDepth        = "too-deep"         // nested deeper than MaxDepth; not read
+	FaultBatch        = "batch"            // an array of messages, legal in 2025-03-26 only
+	FaultUnfinished   = "unfinished-event" // the stream ended inside an event, which is dropped
+	FaultCursorType   = "cursor-type"      // nextCursor is neither a string nor null
 )
 
 // RPCError is a JSON-RPC error object.
@@ -59,6 +68,22 @@ type RPCError struct {
 	Code    int64
 	Message string
 	Data    json.RawMessage
+}
+
+// Error makes an RPCError usable as a Go error; the message is the server's
+// and is quoted.
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("JSON-RPC error %d %q", e.Code, clip(e.Message))
+}
+
+// Supported returns data.supported of an UnsupportedProtocolVersionError, or
+// the like of another error: strings only, at most maxVersions.
+func (e *RPCError) Supported() []string {
+	if e == nil {
+		return nil
+	}
+	data, _ := Object(e.Data)
+	return stringList(data["supported"])
 }
 
 // JSON-RPC and MCP error codes.
@@ -83,6 +108,9 @@ type Message struct {
 	Result json.RawMessage // nil when absent
 	Error  *RPCError
 	Faults []Fault
+
+	versioned bool // has a jsonrpc member of any value
+	null      bool // no object, but the JSON value null
 }
 
 // Answer is everything that one request brought back.
@@ -95,11 +123,13 @@ type Answer struct {
 	MediaType   string // lower case, without parameters
 	Stream      bool   // the answer came as an event stream
 	Reply       *Message
-	Extra       []*Message // notifications and requests of the server, in order
-	Body        []byte     // as read, bounded; for a stream only what was no message
-	Location    string     // of a redirect that was not followed
-	Faults      []Fault    // of the transport and of Reply together
-	Err         error      // transport error, time-out, refusal by the scope
+	Extra       []*Message    // notifications and requests of the server, in order; bounded
+	LastEventID string        // of the stream, as far as it was read
+	Retry       time.Duration // asked for by the stream; 0 when not
+	Body        []byte        // as read, bounded; for a stream only what was no message
+	Location    string        // of a redirect that was not followed
+	Faults      []Fault       // of the transport and of Reply together
+	Err         error         // transport error, time-out, refusal by the scope
 }
 
 // Result returns the result of the reply, nil when there is none.
@@ -169,6 +199,9 @@ type Probe struct {
 	Initiated  *InitializeResult // nil without a usable result
 	Notified   *Answer           // notifications/initialized
 	Protected  bool              // both probes met 401 or 403
+	More       []*Answer         // what else had to be asked: a refused first server/discover, a request in a revision that does not exist, a GET
+	Unlisted   string            // the revision initialize answered, when server/discover lists legacy revisions but not this one
+	Endpoint   string            // where an HTTP+SSE endpoint, found by GET, wants its messages; not asked
 }
 
 // Walk is a list read to its end.

@@ -1,0 +1,405 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// HTTP+SSE, the transport of revision 2024-11-05
+// (https://modelcontextprotocol.io/specification/2024-11-05/basic/transports):
+// a GET opens an event stream whose first event, named endpoint, says where
+// messages are POSTed; every answer comes back on the stream.
+
+const (
+	// postGrace is how long the status of a POST is waited for once its answer
+	// is there: some servers send it after the answer.
+	postGrace = 2 * time.Second
+	// streamLife bounds all bytes of one HTTP+SSE stream, in units of
+	// MaxMessage. It serves a whole run.
+	streamLife = 16
+)
+
+// ResolveEndpoint returns where the messages of an HTTP+SSE endpoint go: the
+// data of its endpoint event, resolved against the URL of the stream. Another
+// scheme, host or port than the stream's is an error, with the host in it.
+func ResolveEndpoint(base, data string) (string, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("the stream's URL %q: %w", clip(base), err)
+	}
+	ref, err := url.Parse(strings.TrimSpace(data))
+	if err != nil || strings.TrimSpace(data) == "" {
+		return "", fmt.Errorf("the endpoint event holds no URL: %q", clip(data))
+	}
+	u := b.ResolveReference(ref)
+	if u.Host == "" || u.User != nil || u.Scheme != b.Scheme || origin(u) != origin(b) {
+		return "", fmt.Errorf("the endpoint event names %q on %q, not the host of the stream %q", clip(u.Scheme), clip(u.Host), clip(b.Host))
+	}
+	u.Fragment = ""
+	return u.String(), nil
+}
+
+func origin(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	case u.Scheme == "http":
+		port = "80"
+	}
+	return strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// stream is an open HTTP+SSE stream. One goroutine reads it, one answers the
+// requests of the server.
+type stream struct {
+	c      *Client
+	cancel context.CancelFunc
+	ready  chan struct{} // closed when endpoint or the failure is known
+	ended  sync.WaitGroup
+	asks   chan *Message // requests of the server to answer
+
+	mu       sync.Mutex
+	opened   *Answer // the GET
+	endpoint string
+	err      error // why the stream is of no more use
+	pending  map[string]*waiting
+	last     Request // the last request sent, whose headers a reply shares
+}
+
+// waiting is a request whose answer has not come.
+type waiting struct {
+	k    *collector
+	done chan struct{}
+}
+
+// openStream returns the open stream and whether this call opened it.
+func (c *Client) openStream(ctx context.Context, r Request) (*stream, bool) {
+	c.mu.Lock()
+	s, opened := c.stream, false
+	if s == nil {
+		// The stream outlives the request that opens it; Close ends it.
+		streamCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		s = &stream{c: c, cancel: cancel, ready: make(chan struct{}), asks: make(chan *Message, maxReplies),
+			pending: map[string]*waiting{}, opened: &Answer{}, last: r}
+		c.stream, opened = s, true
+		s.ended.Add(2)
+		go s.run(streamCtx, Request{HTTPMethod: http.MethodGet, Header: r.Header})
+		go s.answer(streamCtx)
+	}
+	c.mu.Unlock()
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		s.fail(c.failure(ctx, "GET, waiting for the endpoint event", ctx.Err()))
+	}
+	return s, opened
+}
+
+func (s *stream) close() {
+	s.cancel()
+	s.fail(errors.New("the client closed the event stream"))
+	s.ended.Wait()
+}
+
+// fail ends the use of the stream; the first reason stays.
+func (s *stream) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	if s.endpoint == "" {
+		close(s.ready)
+	}
+	for key, w := range s.pending {
+		delete(s.pending, key)
+		w.k.err = err
+		close(w.done)
+	}
+	s.cancel()
+}
+
+// run reads the stream to its end.
+func (s *stream) run(ctx context.Context, r Request) {
+	defer s.ended.Done()
+	get := &Answer{}
+	resp := s.c.contact(ctx, s.c.url, r, &outgoing{method: http.MethodGet}, get, "GET")
+	if resp != nil {
+		defer resp.Body.Close()
+	}
+	s.mu.Lock()
+	s.opened = get
+	s.mu.Unlock()
+	switch {
+	case get.Err != nil:
+		s.fail(get.Err)
+		return
+	case get.Status < 200 || get.Status > 299 || !get.Stream:
+		s.fail(fmt.Errorf("GET was answered with status %d and content type %q, not with an event stream", get.Status, clip(get.MediaType)))
+		return
+	}
+	base := s.c.url
+	if resp.Request != nil && resp.Request.URL != nil {
+		base = resp.Request.URL.String() // after redirects
+	}
+	events := NewEventReader(resp.Body, s.c.o.MaxMessage)
+	for {
+		event, err := events.Next()
+		if err == nil && events.Read() > streamLife*s.c.o.MaxMessage {
+			err = fmt.Errorf("%w: the stream is over %d bytes", ErrEventTooLong, streamLife*s.c.o.MaxMessage)
+		}
+		if err != nil {
+			s.fail(fmt.Errorf("the event stream ended: %w", err))
+			return
+		}
+		if event.Name == "endpoint" {
+			if !s.setEndpoint(base, string(event.Data)) {
+				return
+			}
+			continue
+		}
+		s.dispatch(event, events)
+	}
+}
+
+// setEndpoint takes the first endpoint event; a later one is not followed.
+func (s *stream) setEndpoint(base, data string) bool {
+	to, err := ResolveEndpoint(base, data)
+	s.mu.Lock()
+	if s.endpoint != "" || s.err != nil {
+		usable := s.err == nil
+		s.mu.Unlock()
+		return usable
+	}
+	if err == nil {
+		s.endpoint = to
+		close(s.ready)
+		s.mu.Unlock()
+		return true
+	}
+	s.opened.Faults = append(s.opened.Faults, Fault{FaultEndpointHost, err.Error()})
+	s.mu.Unlock()
+	s.fail(err)
+	return false
+}
+
+// dispatch hands each message of an event to the request that awaits it.
+func (s *stream) dispatch(event *Event, events *EventReader) {
+	probe := &collector{a: &Answer{}, out: &outgoing{want: maxBatch + 1}}
+	messages := probe.readEvent(event)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.pending {
+		w.k.a.LastEventID, w.k.a.Retry = events.LastID(), events.Retry()
+		for _, f := range probe.a.Faults {
+			w.k.once(f.Kind, f.Detail)
+		}
+	}
+	for _, m := range messages {
+		if m.Method == "" {
+			s.settle(m)
+			continue
+		}
+		for _, w := range s.pending {
+			w.k.extra(m)
+		}
+		if m.ID != nil {
+			select {
+			case s.asks <- m:
+			default: // more at once than are answered
+			}
+		}
+	}
+}
+
+// settle gives a response to the request with its id, else to the only one
+// there is.
+func (s *stream) settle(m *Message) {
+	for _, kind := range []string{string(kindOf(m.ID)), "n", "s"} {
+		if kindOf(m.ID) != 'n' && kindOf(m.ID) != 's' {
+			break
+		}
+		if w := s.pending[kind+idText(m.ID)]; w != nil {
+			s.give(kind+idText(m.ID), w, m)
+			return
+		}
+	}
+	if len(s.pending) == 1 {
+		for key, w := range s.pending {
+			s.give(key, w, m)
+		}
+	}
+}
+
+func (s *stream) give(key string, w *waiting, m *Message) {
+	w.k.add(m)
+	if w.k.done() {
+		delete(s.pending, key)
+		close(w.done)
+	}
+}
+
+// answer replies to requests of the server, a bounded number in all.
+func (s *stream) answer(ctx context.Context) {
+	defer s.ended.Done()
+	for n := 0; n < 4*maxReplies; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-s.asks:
+			s.mu.Lock()
+			to, like := s.endpoint, s.last
+			s.mu.Unlock()
+			if to != "" && !like.Modern {
+				s.c.reply(ctx, to, like, m)
+			}
+		}
+	}
+}
+
+// sendSSE sends one message over HTTP+SSE.
+func (c *Client) sendSSE(ctx context.Context, r Request, out *outgoing, a *Answer) {
+	s, opened := c.openStream(ctx, r)
+	s.mu.Lock()
+	if opened {
+		a.saw(s.opened.First)
+		a.saw(s.opened.Last)
+		a.Faults = append(a.Faults, s.opened.Faults...)
+	}
+	to, failed := s.endpoint, s.err
+	if failed != nil {
+		defer s.mu.Unlock()
+		if get := s.opened; get.Status != 0 {
+			a.Status, a.Header, a.MediaType, a.Location = get.Status, get.Header, get.MediaType, get.Location
+		}
+		a.Err = failed
+		return
+	}
+	s.last = r
+	w := &waiting{k: &collector{a: &Answer{}, out: out}, done: make(chan struct{})}
+	key := idKey(out.id)
+	if out.want > 0 {
+		if s.pending[key] != nil {
+			s.mu.Unlock()
+			a.Err = fmt.Errorf("send %q: a request with id %s still waits for its answer", r.Method, quote(out.id))
+			return
+		}
+		s.pending[key] = w
+	}
+	s.mu.Unlock()
+
+	// The POST runs beside the wait: there are servers that never answer it.
+	posted := make(chan *Answer, 1)
+	postCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		p := &Answer{}
+		c.exchange(postCtx, to, r, out, p)
+		posted <- p
+	}()
+	post := s.await(ctx, w, out, posted)
+	s.mu.Lock()
+	if s.pending[key] == w {
+		delete(s.pending, key)
+	}
+	s.mu.Unlock()
+	if post == nil {
+		cancel()
+		post = <-posted
+		post.Err = nil // it was cut short by us
+	}
+	a.merge(post, w, c.failure(ctx, "POST "+r.Method, ctx.Err()))
+}
+
+// await waits for the answer on the stream and for the end of the POST; nil
+// when the POST did not end.
+func (s *stream) await(ctx context.Context, w *waiting, out *outgoing, posted <-chan *Answer) *Answer {
+	var post *Answer
+	if out.want == 0 {
+		select {
+		case post = <-posted:
+		case <-ctx.Done():
+		}
+		return post
+	}
+	select {
+	case <-w.done:
+		grace, cancel := context.WithTimeout(ctx, postGrace)
+		defer cancel()
+		select {
+		case post = <-posted:
+		case <-grace.Done():
+		}
+		return post
+	case <-ctx.Done():
+		return nil
+	case post = <-posted:
+	}
+	if post.Err != nil || post.Reply != nil || post.Status < 200 || post.Status > 299 {
+		return post // nothing will come on the stream
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+	return post
+}
+
+// merge puts together what the POST and the stream brought. late is the error
+// of an answer that did not come.
+func (a *Answer) merge(post *Answer, w *waiting, late error) {
+	a.saw(post.First)
+	a.saw(post.Last)
+	a.Status, a.Header, a.Location = post.Status, post.Header, post.Location
+	a.MediaType, a.Body, a.Err = post.MediaType, post.Body, post.Err
+	if w.k.out.want == 0 || post.Reply != nil || post.Err != nil {
+		a.Reply, a.Extra, a.Stream = post.Reply, post.Extra, post.Stream
+		a.Faults = append(a.Faults, post.Faults...)
+		return
+	}
+	onStream := w.k.a
+	onStream.Status = post.Status
+	if w.k.err == nil && !w.k.done() {
+		w.k.err = late
+		if post.Status < 200 || post.Status > 299 {
+			w.k.err = nil // HTTP said why
+		}
+	}
+	w.k.finish()
+	a.Reply, a.Extra, a.Err = onStream.Reply, onStream.Extra, onStream.Err
+	a.LastEventID, a.Retry = onStream.LastEventID, onStream.Retry
+	a.Faults = append(a.Faults, onStream.Faults...)
+	if a.Reply != nil {
+		a.Stream, a.MediaType = true, "text/event-stream"
+	}
+}
+
+// findEndpoint asks once by GET whether an HTTP+SSE endpoint is here. It
+// returns the exchange and the data of the endpoint event, "" without one.
+func (c *Client) findEndpoint(ctx context.Context) (*Answer, string) {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout/3)
+	defer cancel()
+	a := &Answer{}
+	resp := c.contact(ctx, c.url, Request{}, &outgoing{method: http.MethodGet}, a, "GET")
+	if resp == nil {
+		return a, ""
+	}
+	defer resp.Body.Close()
+	if !a.Stream || a.Status < 200 || a.Status > 299 {
+		return a, ""
+	}
+	event, err := NewEventReader(resp.Body, c.o.MaxMessage).Next()
+	if err != nil || event.Name != "endpoint" {
+		return a, ""
+	}
+	return a, string(event.Data)
+}
