@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lustrum-mcp/lustrum/crawler/target"
+)
+
+// selectRemotes gives every remote of the chosen entries its endpoint or its
+// reason, and counts the entries that are left without a target.
+func (w *walk) selectRemotes() {
+	measured := map[string]bool{}
+	for _, e := range w.slice.Entries {
+		var mine []Remote
+		if len(e.remotes) == 0 {
+			r := Remote{Name: e.Name, Version: e.Version, Reason: NotRemote}
+			if w.optedOut(e.Name, "") {
+				r.Reason = OptedOut
+			}
+			mine = append(mine, r)
+		}
+		for _, listed := range e.remotes {
+			r := w.remote(e, listed)
+			if r.Reason == "" {
+				if id := r.Endpoint.ID(); measured[id] {
+					r.Reason = Duplicate
+				} else {
+					measured[id] = true
+				}
+			}
+			mine = append(mine, r)
+		}
+		targets := 0
+		for _, r := range mine {
+			if r.Reason == "" {
+				targets++
+			} else {
+				w.slice.SkippedRemotes[r.Reason]++
+			}
+		}
+		w.slice.Remotes = append(w.slice.Remotes, mine...)
+		if targets > 0 {
+			w.slice.Measured++
+			continue
+		}
+		w.skip(LeftOut{Name: e.Name, Version: e.Version, Reason: mine[0].Reason, Detail: mine[0].Detail, Page: e.Page, Index: e.index})
+	}
+}
+
+func (w *walk) optedOut(name, url string) bool {
+	return w.OptedOut != nil && w.OptedOut(name, url)
+}
+
+// remote judges one remote by what is listed; nothing is resolved or sent.
+func (w *walk) remote(e Entry, listed listedRemote) Remote {
+	r := Remote{Name: e.Name, Version: e.Version, Transport: listed.transport, URL: maskURL(listed.url)}
+	for _, h := range listed.headers {
+		r.Headers = appendNew(r.Headers, h.name)
+		if h.required {
+			r.NeedsHeaders = appendNew(r.NeedsHeaders, h.name)
+		}
+	}
+	canonical, err := target.Canonical(listed.url)
+	asked := canonical
+	if err != nil {
+		asked = listed.url
+	}
+	if w.optedOut(e.Name, asked) {
+		r.Reason = OptedOut
+		return r
+	}
+	r.Reason, r.Detail = w.judge(listed)
+	if r.Reason != "" {
+		return r
+	}
+	if err == nil {
+		r.Endpoint, err = target.New(listed.transport, canonical)
+	}
+	if err != nil {
+		r.Reason, r.Detail = InvalidURL, "invalid URL: "+err.Error()
+	} else if w.SkipNeedsHeaders && len(r.NeedsHeaders) > 0 {
+		r.Endpoint = target.Endpoint{}
+		r.Reason, r.Detail = NeedsHeaders, "needs headers from the user: "+strings.Join(r.NeedsHeaders, ", ")
+	}
+	return r
+}
+
+// judge finds the first reason to leave a remote out; what remains may still
+// be no valid URL.
+func (w *walk) judge(listed listedRemote) (Reason, string) {
+	if listed.bad != "" {
+		return InvalidURL, "invalid URL: " + listed.bad
+	}
+	if listed.url == "" {
+		return InvalidURL, "invalid URL: the remote has none"
+	}
+	if name, ok := templateVariable(listed.url); ok {
+		return TemplateURL, "template variable " + name
+	}
+	if listed.transport != target.StreamableHTTP && listed.transport != target.SSE {
+		return UnknownTransport, fmt.Sprintf("unknown transport %q", listed.transport)
+	}
+	scheme, rest, found := strings.Cut(listed.url, ":")
+	if s := strings.ToLower(scheme); found && isScheme(s) && s != "http" && s != "https" {
+		return NotHTTP, fmt.Sprintf("not http(s): scheme %q", clip(s))
+	} else if !found || !isScheme(s) {
+		return InvalidURL, "invalid URL: it has no scheme"
+	}
+	authority, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	if i := strings.IndexAny(authority, "?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	if strings.Contains(authority, "@") {
+		return Credentials, ""
+	}
+	if key := secretParameter(listed.url); key != "" {
+		return Credentials, fmt.Sprintf("credentials in the URL: parameter %q", clip(key))
+	}
+	host := authority
+	if u, err := url.Parse(listed.url); err == nil {
+		host = u.Hostname()
+	}
+	if target.IsLocal(host) && (w.Named == nil || !w.Named(host)) {
+		return PrivateAddress, fmt.Sprintf("private address: host %q", clip(host))
+	}
+	return "", ""
+}
+
+func isScheme(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == "" && s[0] >= 'a'
+}
+
+// A variable stands in braces by the schema; publishers also write ${x},
+// {{x}} and <x>, or escape the braces.
+var template = regexp.MustCompile(`(?i)(?:\{|%7b)+\s*([^{}%<>]*?)\s*(?:\}|%7d)+|<([^<>]*)>`)
+
+var plainVariable = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// templateVariable returns the first variable in a URL. A brace without its
+// partner is a template too: no URL holds one unescaped.
+func templateVariable(raw string) (name string, ok bool) {
+	m := template.FindStringSubmatch(raw)
+	switch {
+	case m != nil:
+		name = m[1] + m[2]
+	case !strings.ContainsAny(raw, "{}"):
+		return "", false
+	}
+	if !plainVariable.MatchString(name) {
+		name = fmt.Sprintf("%q", clip(name))
+	}
+	return name, true
+}
+
+// Names of query parameters that carry a credential.
+var secretNames = []string{
+	"api_key", "apikey", "api-key", "key", "access_key", "access_token", "accesstoken", "auth_token",
+	"token", "secret", "client_secret", "password", "passwd", "pwd", "authorization", "bearer",
+}
+
+// secretParameter names the first parameter of a URL that carries a
+// credential.
+func secretParameter(raw string) string {
+	_, query, _ := strings.Cut(raw, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for _, pair := range strings.FieldsFunc(query, func(c rune) bool { return c == '&' || c == ';' }) {
+		key, value, _ := strings.Cut(pair, "=")
+		if value != "" && slices.Contains(secretNames, strings.ToLower(key)) {
+			return key
+		}
+	}
+	return ""
+}
+
+// maskURL hides the credentials of a listed URL and bounds it.
+func maskURL(raw string) string {
+	masked := target.Mask(raw)
+	if _, isTemplate := templateVariable(raw); !isTemplate && secretParameter(raw) != "" {
+		masked, _, _ = strings.Cut(masked, "?")
+		masked += "?***"
+	}
+	return clipTo(masked, target.MaxURL)
+}
+
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
