@@ -29,6 +29,9 @@ func (s *Statement) Validate() error {
 	if err := s.MatchSubject(); err != nil {
 		return err
 	}
+	if len(s.Subject[0].Digest) != 1 {
+		return fmt.Errorf("subject[0].digest holds %s; a statement is written with sha256 alone", quoted(slices.Sorted(maps.Keys(s.Subject[0].Digest))))
+	}
 	if err := s.ValidatePredicate(); err != nil {
 		return err
 	}
