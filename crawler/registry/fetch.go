@@ -78,6 +78,9 @@ func (w *walk) fetch(ctx context.Context, at string) ([]byte, error) {
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := w.HTTP.Do(req)
+	if errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("the walk was stopped: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot be reached: %w; check the URL and the network", err)
 	}

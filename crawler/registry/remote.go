@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -73,7 +74,7 @@ func (w *walk) remote(e Entry, listed listedRemote) Remote {
 		r.Reason = OptedOut
 		return r
 	}
-	r.Reason, r.Detail = w.judge(listed)
+	r.Reason, r.Detail = w.judge(listed, canonical)
 	if r.Reason != "" {
 		return r
 	}
@@ -90,8 +91,8 @@ func (w *walk) remote(e Entry, listed listedRemote) Remote {
 }
 
 // judge finds the first reason to leave a remote out; what remains may still
-// be no valid URL.
-func (w *walk) judge(listed listedRemote) (Reason, string) {
+// be no valid URL. Canonical is empty when it isn't one.
+func (w *walk) judge(listed listedRemote, canonical string) (Reason, string) {
 	if listed.bad != "" {
 		return InvalidURL, "invalid URL: " + listed.bad
 	}
@@ -120,8 +121,10 @@ func (w *walk) judge(listed listedRemote) (Reason, string) {
 	if key := secretParameter(listed.url); key != "" {
 		return Credentials, fmt.Sprintf("credentials in the URL: parameter %q", clip(key))
 	}
+	// A host that has no canonical form may still be taken for an address by
+	// some resolver (a decimal number).
 	host := authority
-	if u, err := url.Parse(listed.url); err == nil {
+	if u, err := url.Parse(cmp.Or(canonical, listed.url)); err == nil {
 		host = u.Hostname()
 	}
 	if target.IsLocal(host) && (w.Named == nil || !w.Named(host)) {
