@@ -1,0 +1,1 @@
+wf32zEVbmI10bS3ywNG0m9idvZLtnctOz5SZrAwTCJ9/wUGtO7gGKYEyZr+74iixCxu4guMvkSnr230MaQeDDA==
