@@ -34,6 +34,7 @@ var (
 type EventReader struct {
 	r       *bufio.Reader
 	max     int64
+	total   int64 // bytes of the whole stream; 0 for no bound
 	started bool
 	skipLF  bool
 	read    int64
@@ -52,9 +53,6 @@ func (e *EventReader) LastID() string { return e.lastID }
 
 // Retry is the reconnection time that the stream asked for, 0 when none.
 func (e *EventReader) Retry() time.Duration { return e.retry }
-
-// Read is how many bytes of the stream were used so far.
-func (e *EventReader) Read() int64 { return e.read }
 
 // Next returns the next event that has data lines. After an error it must not
 // be called again.
@@ -113,6 +111,9 @@ func (e *EventReader) Next() (*Event, error) {
 func (e *EventReader) line(bound int64) ([]byte, error) {
 	var line []byte
 	for {
+		if e.total > 0 && e.read > e.total {
+			return nil, fmt.Errorf("%w: the stream is over %d bytes", ErrEventTooLong, e.total)
+		}
 		if e.r.Buffered() == 0 {
 			if _, err := e.r.Peek(1); err != nil {
 				return line, err

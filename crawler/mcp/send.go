@@ -170,13 +170,11 @@ func (k *collector) readBody(data []byte) {
 func (c *Client) readStream(ctx context.Context, url string, r Request, body io.Reader, k *collector, what string) {
 	a := k.a
 	events := NewEventReader(body, c.o.MaxMessage)
+	events.total = streamShare * c.o.MaxMessage
 	replies := 0
 	for !k.done() {
 		event, err := events.Next()
 		a.LastEventID, a.Retry = events.LastID(), events.Retry()
-		if err == nil && events.Read() > streamShare*c.o.MaxMessage {
-			err = fmt.Errorf("%w: the stream is over %d bytes", ErrEventTooLong, streamShare*c.o.MaxMessage)
-		}
 		if err != nil {
 			c.streamEnded(ctx, k, err, what)
 			break

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -24,38 +23,6 @@ const (
 	// MaxMessage. It serves a whole run.
 	streamLife = 16
 )
-
-// ResolveEndpoint returns where the messages of an HTTP+SSE endpoint go: the
-// data of its endpoint event, resolved against the URL of the stream. Another
-// scheme, host or port than the stream's is an error, with the host in it.
-func ResolveEndpoint(base, data string) (string, error) {
-	b, err := url.Parse(base)
-	if err != nil {
-		return "", fmt.Errorf("the stream's URL %q: %w", clip(base), err)
-	}
-	ref, err := url.Parse(strings.TrimSpace(data))
-	if err != nil || strings.TrimSpace(data) == "" {
-		return "", fmt.Errorf("the endpoint event holds no URL: %q", clip(data))
-	}
-	u := b.ResolveReference(ref)
-	if u.Host == "" || u.User != nil || u.Scheme != b.Scheme || origin(u) != origin(b) {
-		return "", fmt.Errorf("the endpoint event names %q on %q, not the host of the stream %q", clip(u.Scheme), clip(u.Host), clip(b.Host))
-	}
-	u.Fragment = ""
-	return u.String(), nil
-}
-
-func origin(u *url.URL) string {
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "https":
-		port = "443"
-	case u.Scheme == "http":
-		port = "80"
-	}
-	return strings.ToLower(u.Hostname()) + ":" + port
-}
 
 // stream is an open HTTP+SSE stream. One goroutine reads it, one answers the
 // requests of the server.
@@ -139,11 +106,16 @@ func (s *stream) run(ctx context.Context, r Request) {
 	s.mu.Lock()
 	s.opened = get
 	s.mu.Unlock()
-	switch {
-	case get.Err != nil:
+	if get.Err != nil {
 		s.fail(get.Err)
 		return
-	case get.Status < 200 || get.Status > 299 || !get.Stream:
+	}
+	if get.Status < 200 || get.Status > 299 || !get.Stream {
+		// Without a stream the head and a part of the body are all there is.
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxResidue))
+		s.mu.Lock()
+		get.Body = body
+		s.mu.Unlock()
 		s.fail(fmt.Errorf("GET was answered with status %d and content type %q, not with an event stream", get.Status, clip(get.MediaType)))
 		return
 	}
@@ -152,11 +124,9 @@ func (s *stream) run(ctx context.Context, r Request) {
 		base = resp.Request.URL.String() // after redirects
 	}
 	events := NewEventReader(resp.Body, s.c.o.MaxMessage)
+	events.total = streamLife * s.c.o.MaxMessage
 	for {
 		event, err := events.Next()
-		if err == nil && events.Read() > streamLife*s.c.o.MaxMessage {
-			err = fmt.Errorf("%w: the stream is over %d bytes", ErrEventTooLong, streamLife*s.c.o.MaxMessage)
-		}
 		if err != nil {
 			s.fail(fmt.Errorf("the event stream ended: %w", err))
 			return
@@ -279,7 +249,11 @@ func (c *Client) sendSSE(ctx context.Context, r Request, out *outgoing, a *Answe
 	if failed != nil {
 		defer s.mu.Unlock()
 		if get := s.opened; get.Status != 0 {
-			a.Status, a.Header, a.MediaType, a.Location = get.Status, get.Header, get.MediaType, get.Location
+			a.Status, a.Header, a.MediaType = get.Status, get.Header, get.MediaType
+			a.Body, a.Location = get.Body, get.Location
+			if a.Status < 200 || a.Status > 299 {
+				return // HTTP said why
+			}
 		}
 		a.Err = failed
 		return
@@ -381,25 +355,4 @@ func (a *Answer) merge(post *Answer, w *waiting, late error) {
 	if a.Reply != nil {
 		a.Stream, a.MediaType = true, "text/event-stream"
 	}
-}
-
-// findEndpoint asks once by GET whether an HTTP+SSE endpoint is here. It
-// returns the exchange and the data of the endpoint event, "" without one.
-func (c *Client) findEndpoint(ctx context.Context) (*Answer, string) {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout/3)
-	defer cancel()
-	a := &Answer{}
-	resp := c.contact(ctx, c.url, Request{}, &outgoing{method: http.MethodGet}, a, "GET")
-	if resp == nil {
-		return a, ""
-	}
-	defer resp.Body.Close()
-	if !a.Stream || a.Status < 200 || a.Status > 299 {
-		return a, ""
-	}
-	event, err := NewEventReader(resp.Body, c.o.MaxMessage).Next()
-	if err != nil || event.Name != "endpoint" {
-		return a, ""
-	}
-	return a, string(event.Data)
 }
