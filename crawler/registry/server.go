@@ -96,8 +96,10 @@ func (r record) wrap() json.RawMessage {
 		official["updatedAt"] = r.UpdatedAt
 	}
 	meta := map[string]any{}
-	for key, value := range outer.object("_meta") {
-		meta[key] = value
+	if wrapped {
+		for key, value := range outer.object("_meta") {
+			meta[key] = value
+		}
 	}
 	meta[officialMeta] = official
 	// Marshalling strings, bools, times and JSON that was parsed cannot fail.
