@@ -86,7 +86,7 @@ func (c *Client) URL() string { return c.url }
 func (c *Client) Transport() string { return c.o.Transport }
 
 // Close ends the event stream of HTTP+SSE and waits until nothing reads it any
-// more. It is safe to call twice.
+// more. It is safe to call twice; a Send after it opens another stream.
 func (c *Client) Close() {
 	c.mu.Lock()
 	s := c.stream
@@ -103,10 +103,14 @@ func (c *Client) nextID() json.RawMessage {
 	return strconv.AppendInt(nil, c.ids.Add(1), 10)
 }
 
-// failure words a transport error of a request; the cause stays in the chain.
+// failure words a transport error of a request; the cause stays in the chain,
+// and context.DeadlineExceeded is in it when the time limit was the reason.
 func (c *Client) failure(ctx context.Context, what string, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s: no complete answer within %s: %w", what, c.o.Timeout, context.DeadlineExceeded)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: not done within the limit of %s: %w", what, c.o.Timeout, err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: not done within the limit of %s: %w (%w)", what, c.o.Timeout, err, ctx.Err())
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

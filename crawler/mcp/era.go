@@ -105,6 +105,8 @@ func (p *Probe) decide() {
 		p.decideLater(legacy)
 	case p.Discovered != nil && len(p.Discovered.SupportedVersions) > 0 && legacy:
 		p.Era, p.Why = EraDiscoverOnly, fmt.Sprintf("server/discover is answered but lists only %s, and initialize answers %q", quoteList(p.Discovered.SupportedVersions), clip(p.Initiated.ProtocolVersion))
+	case legacy && p.Discover == nil:
+		p.Era, p.Why = EraLegacy, fmt.Sprintf("initialize answers %q over HTTP+SSE", clip(p.Initiated.ProtocolVersion))
 	case legacy:
 		p.Era, p.Why = EraLegacy, fmt.Sprintf("initialize answers %q and server/discover gets %s", clip(p.Initiated.ProtocolVersion), describe(p.Discover))
 	case p.Discovered != nil:

@@ -63,9 +63,9 @@ func (c *Client) exchange(ctx context.Context, url string, r Request, out *outgo
 		return
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, c.o.MaxMessage+1))
-	if int64(len(data)) > c.o.MaxMessage {
-		data = data[:c.o.MaxMessage]
-		a.Faults = append(a.Faults, Fault{FaultTruncated, fmt.Sprintf("cut at %d bytes", c.o.MaxMessage)})
+	if int64(len(data)) > c.o.MaxMessage || errors.Is(err, wire.ErrTooLarge) {
+		data = data[:min(int64(len(data)), c.o.MaxMessage)]
+		a.Faults = append(a.Faults, Fault{FaultTruncated, fmt.Sprintf("cut at %d bytes", len(data))})
 		err = nil
 	}
 	a.Body = data
@@ -192,7 +192,7 @@ func (c *Client) readStream(ctx context.Context, url string, r Request, body io.
 func (c *Client) streamEnded(ctx context.Context, k *collector, err error, what string) {
 	a := k.a
 	switch {
-	case errors.Is(err, ErrEventTooLong):
+	case errors.Is(err, ErrEventTooLong) || errors.Is(err, wire.ErrTooLarge):
 		a.Faults = append(a.Faults, Fault{FaultTruncated, err.Error()})
 	case errors.Is(err, ErrUnfinished):
 		a.Faults = append(a.Faults, Fault{FaultUnfinished, err.Error()})

@@ -85,7 +85,15 @@ func (s *Session) Request(method string, params map[string]any) Request {
 
 // Call sends one request within the session and never returns nil. A session
 // that the server has forgotten shows as status 404; it is not opened again.
+// Over HTTP+SSE the session is the stream: once that has ended, a later Call
+// opens another one and repeats initialize on it. A request that was under way
+// when the stream ended fails and is not repeated.
 func (s *Session) Call(ctx context.Context, method string, params map[string]any) *Answer {
+	if s.Client.streamLost() {
+		if p := s.Client.Probe(ctx); p.Initiated == nil {
+			return p.Initialize
+		}
+	}
 	return s.Client.Send(ctx, s.Request(method, params))
 }
 

@@ -70,6 +70,19 @@ func (c *Client) openStream(ctx context.Context, r Request) (*stream, bool) {
 	return s, opened
 }
 
+// streamLost says whether an HTTP+SSE stream was opened and has ended.
+func (c *Client) streamLost() bool {
+	c.mu.Lock()
+	s := c.stream
+	c.mu.Unlock()
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
+}
+
 func (s *stream) close() {
 	s.cancel()
 	s.fail(errors.New("the client closed the event stream"))

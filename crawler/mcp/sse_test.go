@@ -158,9 +158,60 @@ func TestSSESession(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	session.Close(ctx)
-	if a := session.Call(ctx, "ping", nil); a.Err == nil && a.Reply == nil {
-		t.Errorf("%+v", a)
-	}
+	session.Close(ctx) // twice is safe
+}
+
+func TestSSEStreamLost(t *testing.T) {
+	var mu sync.Mutex
+	streams := 0
+	said := make(chan string, 10)
+	s := &fake{f: func(w http.ResponseWriter, r *http.Request, c call) {
+		if r.Method == http.MethodPost {
+			switch c.Method {
+			case "initialize":
+				said <- sayResult(c, initOK)
+			case "tools/list":
+				said <- sayResult(c, `{"tools":[]}`)
+			}
+			w.WriteHeader(202)
+			return
+		}
+		mu.Lock()
+		streams++
+		first := streams == 1
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: endpoint\ndata: /m\n\n")
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case text := <-said:
+				io.WriteString(w, text)
+				w.(http.Flusher).Flush()
+				if first { // which ends after one answer
+					return
+				}
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		said = make(chan string, 10)
+		c := newClient(t, s, Options{Transport: target.SSE})
+		p := c.Probe(context.Background())
+		synctest.Wait()
+		if !c.streamLost() {
+			t.Fatal("the stream should have ended")
+		}
+		a := c.Session(p).Call(context.Background(), "tools/list", nil)
+		mu.Lock()
+		defer mu.Unlock()
+		if string(a.Result()) != `{"tools":[]}` || streams != 2 {
+			t.Errorf("%d streams, %+v", streams, a)
+		}
+		c.Close()
+	})
 }
 
 func TestSSERepliesToServer(t *testing.T) {
