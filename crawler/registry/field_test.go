@@ -36,7 +36,7 @@ func readField(t *testing.T, name string) []byte {
 
 // listField serves the pages of a field case, the first one without a cursor
 // and the last one for every further cursor, and lists them.
-func listField(t *testing.T, first string, rest ...string) (*Slice, error, expectation, []*http.Request) {
+func listField(t *testing.T, first string, rest ...string) (*Slice, expectation, []*http.Request, error) {
 	t.Helper()
 	var expect expectation
 	if err := json.Unmarshal(readField(t, first+".expect.json"), &expect); err != nil {
@@ -70,7 +70,7 @@ func listField(t *testing.T, first string, rest ...string) (*Slice, error, expec
 		t.Fatal(err)
 	}
 	checkSums(t, slice)
-	return slice, err, expect, requests
+	return slice, expect, requests, err
 }
 
 // checkSums holds the two sums that Slice promises.
@@ -111,7 +111,7 @@ func TestFieldTargets(t *testing.T) {
 		{"template_urls.json"}, {"remote_headers.json"}, {"case_names.json"}, {"loop_page1.json", "loop_page2.json"},
 	} {
 		t.Run(files[0], func(t *testing.T) {
-			s, err, expect, requests := listField(t, files[0], files[1:]...)
+			s, expect, requests, err := listField(t, files[0], files[1:]...)
 			if (err != nil) != (expect.ErrorContains != "") || (err != nil && !strings.Contains(err.Error(), expect.ErrorContains)) {
 				t.Errorf("error %v, want %q", err, expect.ErrorContains)
 			}
@@ -150,13 +150,13 @@ func TestFieldTargets(t *testing.T) {
 }
 
 func TestFieldSkipped(t *testing.T) {
-	s, _, expect, _ := listField(t, "wrapped_and_flat.json")
+	s, expect, _, _ := listField(t, "wrapped_and_flat.json")
 	var n int
 	if err := json.Unmarshal(expect.Skipped, &n); err != nil || s.Skipped[Malformed] != n || len(s.LeftOut) != n {
 		t.Errorf("%d malformed, %d left out, want %d (%v)", s.Skipped[Malformed], len(s.LeftOut), n, err)
 	}
 
-	s, _, expect, _ = listField(t, "template_urls.json")
+	s, expect, _, _ = listField(t, "template_urls.json")
 	var skipped []struct{ Name, Reason string }
 	if err := json.Unmarshal(expect.Skipped, &skipped); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestFieldHeaders(t *testing.T) {
 }
 
 func TestFieldLoop(t *testing.T) {
-	s, err, _, _ := listField(t, "loop_page1.json", "loop_page2.json")
+	s, _, _, err := listField(t, "loop_page1.json", "loop_page2.json")
 	if !errors.Is(err, ErrCursor) || !strings.Contains(err.Error(), "io.github.acme/one:1.0.0") {
 		t.Errorf("the error does not name the cursor: %v", err)
 	}

@@ -6,12 +6,15 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/lustrum-mcp/lustrum/crawler/target"
 )
 
 func zipped(text string) string {
@@ -174,6 +177,44 @@ func TestRealSlice(t *testing.T) {
 	}
 	checkSums(t, s)
 	t.Logf("all: %d names, %d targets, entries left out %v, remotes left out %v", len(s.Names), len(s.Targets()), s.Skipped, s.SkippedRemotes)
+}
+
+// Every distinct remote of the whole registry is a target or has its reason.
+// The counts are those of grep over the file: 10,542 lines, 171 with a brace.
+func TestRealRemotes(t *testing.T) {
+	z, err := gzip.NewReader(dataFile(t, "remotes-2026-07-28.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listing []json.RawMessage
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r struct{ URL, Type string }
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		url, _ := json.Marshal(r.URL)
+		listing = append(listing, json.RawMessage(entryJSON(fmt.Sprintf("com.example/n%05d", len(listing)), "1",
+			fmt.Sprintf(`,"remotes":[{"type":%q,"url":%s}]`, r.Type, url))))
+	}
+	s, err := List(t.Context(), Options{BaseURL: base, All: true, HTTP: handled(NewHandler(listing).ServeHTTP)})
+	if err != nil || s.Seen != 10542 || s.Skipped[TemplateURL] != 171 {
+		t.Fatalf("%d entries, left out %v, %v", s.Seen, s.Skipped, err)
+	}
+	checkSums(t, s)
+	for _, r := range s.Remotes {
+		if name := s.Entries[r.Entry].Name; name != r.Name {
+			t.Fatalf("remote of %s points to %s", r.Name, name)
+		}
+		if again, err := target.Canonical(r.Endpoint.URL); r.Reason == "" && (err != nil || again != r.Endpoint.URL) {
+			t.Errorf("%q is canonical, and then %q, %v", r.Endpoint.URL, again, err)
+		}
+	}
+	// Two spellings of one URL are one endpoint.
+	if s.Skipped[Duplicate] != 1 || len(s.Targets()) != 10370 {
+		t.Errorf("%d targets, left out %v", len(s.Targets()), s.Skipped)
+	}
 }
 
 func FuzzList(f *testing.F) {

@@ -15,17 +15,19 @@ import (
 // reason, and counts the entries that are left without a target.
 func (w *walk) selectRemotes() {
 	measured := map[string]bool{}
-	for _, e := range w.slice.Entries {
+	for at, e := range w.slice.Entries {
 		var mine []Remote
 		if len(e.remotes) == 0 {
 			r := Remote{Name: e.Name, Version: e.Version, Reason: NotRemote}
 			if w.optedOut(e.Name, "") {
 				r.Reason = OptedOut
 			}
+			r.Entry = at
 			mine = append(mine, r)
 		}
 		for _, listed := range e.remotes {
 			r := w.remote(e, listed)
+			r.Entry = at
 			if r.Reason == "" {
 				if id := r.Endpoint.ID(); measured[id] {
 					r.Reason = Duplicate

@@ -98,6 +98,7 @@ func (l LeftOut) Why() string { return why(l.Reason, l.Detail) }
 // Remote is one remote of a chosen entry, or an entry that has none.
 type Remote struct {
 	Name, Version string
+	Entry         int    // index into Slice.Entries
 	Transport     string // as listed, older spellings mapped; empty for NotRemote
 	URL           string // as listed, credentials masked; empty for NotRemote
 
