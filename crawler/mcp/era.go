@@ -92,7 +92,7 @@ func (p *Probe) decide() {
 	legacy := p.Initiated != nil
 	switch modern := modernClaim(p.Discover, p.Discovered); {
 	case p.unversioned() != nil:
-		p.Era, p.Why = EraInconsistent, fmt.Sprintf("tools/list is answered in %q, a revision that does not exist, while server/discover gets %s and initialize gets %s", Unpublished, describe(p.Discover), describe(p.Initialize))
+		p.Era, p.Why = EraInconsistent, fmt.Sprintf("tools/list is answered in %q, a revision that does not exist, while server/discover gets %s and initialize gets %s", Unpublished, describe(p.Discover), p.describeInitialize())
 	case modern == claimWorking && legacy:
 		p.Era, p.Why = EraDual, fmt.Sprintf("server/discover lists %s and initialize answers %q", quoteList(p.Discovered.SupportedVersions), clip(p.Initiated.ProtocolVersion))
 	case modern == claimWorking:
@@ -128,7 +128,7 @@ func (p *Probe) decideLater(legacy bool) {
 		p.Era = EraDual
 	}
 	p.Why = fmt.Sprintf("server/discover gets %s, but tools/list in %q gets %s, an error of the modern era, and initialize gets %s",
-		describe(p.Discover), Unpublished, describe(p.laterClaim()), describe(p.Initialize))
+		describe(p.Discover), Unpublished, describe(p.laterClaim()), p.describeInitialize())
 }
 
 func (p *Probe) decideNone() {
@@ -149,6 +149,13 @@ func (p *Probe) notInitiated() string {
 		return "was not asked, because the server lists no revision that has it"
 	}
 	return "gets " + describe(p.Initialize)
+}
+
+func (p *Probe) describeInitialize() string {
+	if p.Initiated != nil {
+		return fmt.Sprintf("the revision %q", clip(p.Initiated.ProtocolVersion))
+	}
+	return describe(p.Initialize)
 }
 
 // unversioned returns the answer in the unpublished revision, when it was a
