@@ -69,7 +69,7 @@ func Files(root fs.FS) ([]Subject, error) {
 
 // FileDigest is the SHA-256 of a file in lower-case hex, read as a stream.
 func FileDigest(root fs.FS, path string) (string, error) {
-	f, err := root.Open(path)
+	f, err := OpenRegular(root, path)
 	if err != nil {
 		return "", fmt.Errorf("read a file of the edition: %w", err)
 	}
@@ -79,4 +79,17 @@ func FileDigest(root fs.FS, path string) (string, error) {
 		return "", fmt.Errorf("read %q of the edition: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// OpenRegular opens a regular file and nothing else: opening a pipe would wait
+// for whoever writes into it.
+func OpenRegular(root fs.FS, path string) (fs.File, error) {
+	info, err := fs.Stat(root, path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%q is not a regular file", path)
+	}
+	return root.Open(path)
 }

@@ -209,7 +209,7 @@ func reasons(r *Result) string {
 }
 
 func readFrom(files fs.FS, path string) ([]byte, error) {
-	f, err := files.Open(path)
+	f, err := attest.OpenRegular(files, path)
 	if err != nil {
 		return nil, err
 	}

@@ -167,6 +167,11 @@ func TestEditionTampered(t *testing.T) {
 			check(os.Rename(path, filepath.Join(t.TempDir(), "x")))
 			check(os.Symlink("/etc/passwd", path))
 		}, Files, "endpoints.parquet"},
+		{"file became a folder", nil, func(p *published) {
+			path := filepath.Join(p.dir, "endpoints.parquet")
+			check(os.Remove(path))
+			check(os.Mkdir(path, 0o755))
+		}, Files, "not a regular file"},
 		{"statement changed", nil, func(p *published) { write(t, p.statementFile(0), []byte("{}")) }, Statements, "digest"},
 		{"statement gone", nil, func(p *published) { check(os.Remove(p.statementFile(1))) }, Statements, "not there"},
 		{"its bundle gone", nil, func(p *published) { check(os.Remove(p.statementFile(1) + ".sigstore.json")) }, Statements, "signature"},

@@ -50,7 +50,9 @@ type Input struct {
 func Statement(in Input) *Result {
 	r := &Result{}
 	raw := r.signed(in)
-	r.Digest = attest.Digest(raw)
+	if len(raw) > 0 {
+		r.Digest = attest.Digest(raw)
+	}
 	r.types(raw, attest.PredicateType)
 
 	s, err := attest.Parse(raw)
