@@ -9,7 +9,9 @@ import (
 
 const unversionedMethod = "tools/list"
 
-// Probe asks an endpoint which handshakes it answers: server/discover in the
+// Probe asks an endpoint which handshakes it answers
+// (https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning,
+// "Backward Compatibility"): server/discover in the
 // newest modern revision, and initialize in the newest legacy one. The two are
 // independent: a discover result does not say whether initialize works, and
 // servers that answer both list only the modern revisions. When initialize

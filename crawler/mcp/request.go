@@ -254,7 +254,7 @@ func mcpName(r Request) (string, bool) {
 
 // HeaderValue writes a value for Mcp-Name and Mcp-Param-*: as it is when it is
 // plain, else in the base64 form of the specification
-// (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
+// (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding).
 func HeaderValue(value string) string {
 	plain := strings.TrimSpace(value) == value &&
 		!(strings.HasPrefix(value, "=?base64?") && strings.HasSuffix(value, "?="))
