@@ -34,7 +34,8 @@ type run struct {
 	conn      *wire.Connection
 	client    *mcp.Client
 	probed    *mcp.Probe
-	protected bool // first contact was refused with 401 or 403
+	first     *mcp.Probe // as Streamable HTTP, when the endpoint turned out to be HTTP+SSE
+	protected bool       // first contact was refused with 401 or 403
 	catalogue *listing
 }
 
