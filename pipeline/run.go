@@ -17,14 +17,14 @@ import (
 // Summary is what a run did, for the line and the table at its end.
 type Summary struct {
 	Edition    string
-	Seen       int            // entries on the registry's pages
-	Entries    int            // chosen ones of the slice: one version of each name
-	Endpoints  int            // distinct endpoints that may be checked
+	Seen       int                     // entries on the registry's pages
+	Entries    int                     // chosen ones of the slice: one version of each name
+	Endpoints  int                     // distinct endpoints that may be checked
 	LeftOut    map[registry.Reason]int // entries left out, by reason
-	Notes      []string       // about the listing, for the operator
-	Checked    int            // endpoints checked by this run
-	Known      int            // endpoints that this edition had checked before
-	Outcomes   map[string]int // endpoints by how they answered
+	Notes      []string                // about the listing, for the operator
+	Checked    int                     // endpoints checked by this run
+	Known      int                     // endpoints that this edition had checked before
+	Outcomes   map[string]int          // endpoints by how they answered
 	Graph      graph.Applied
 	InEdition  int // public records
 	NotIn      int // endpoints of the slice that are not in the edition

@@ -124,7 +124,7 @@ func (l *Line) redirect(req *http.Request, resp *http.Response) *http.Request {
 		return nil
 	}
 	next := req.Clone(req.Context())
-	next.URL, next.Host = to, ""
+	next.URL, next.Host, next.Response = to, "", resp
 	if req.GetBody != nil {
 		if next.Body, err = req.GetBody(); err != nil {
 			return nil
