@@ -67,8 +67,8 @@ const usage = "## Use\n\n" +
 	"```sh\n" +
 	"sha256sum -c SHA256SUMS\n" +
 	"duckdb -c \"SELECT grade, count(*) FROM 'endpoints.parquet' GROUP BY grade ORDER BY grade\"\n" +
-	"for t in checks endpoints listings tools; do echo \"CREATE VIEW $t AS FROM '$t.parquet';\"; done > views.sql\n" +
-	"cat views.sql figures/outcomes.sql | duckdb\n" +
+	"(for t in checks endpoints listings tools; do echo \"CREATE VIEW $t AS FROM '$t.parquet';\"; done\n" +
+	" cat figures/outcomes.sql) | duckdb\n" +
 	"lustrum census reproduce .\n" +
 	"```\n\n" +
 	"`edition.json` lists every file with its SHA-256 and is signed; `figures.json` holds\n" +

@@ -37,7 +37,7 @@ func Outcome(s *attest.Statement) string {
 	for _, c := range checks("", p.Verdicts) {
 		worst[c.Check] = rubric.Status(c.Status)
 	}
-	any := func(status rubric.Status, ids ...string) bool {
+	has := func(status rubric.Status, ids ...string) bool {
 		for _, id := range ids {
 			if worst[id] == status {
 				return true
@@ -49,17 +49,17 @@ func Outcome(s *attest.Statement) string {
 	contact := worst["discovery.first_contact"]
 	switch {
 	case era != "" && era != "none",
-		any(rubric.Pass, "handshake.initialize", "handshake.discover"),
-		any(rubric.Warn, "handshake.initialize", "handshake.discover"),
+		has(rubric.Pass, "handshake.initialize", "handshake.discover"),
+		has(rubric.Warn, "handshake.initialize", "handshake.discover"),
 		p.Catalogue != nil:
 		return Answered
 	case p.Auth.State == "protected" || p.Auth.State == "oauth":
 		return Protected
-	case any(rubric.Fail, "net.dns", "net.tcp", "net.tls"),
+	case has(rubric.Fail, "net.dns", "net.tcp", "net.tls"),
 		p.Blocked != nil && p.Blocked.Phase == "net",
 		p.Auth.State == "unreachable" && (contact == "" || contact == rubric.Skip):
 		return Unreachable
-	case any(rubric.Fail, "handshake.initialize", "handshake.discover"):
+	case has(rubric.Fail, "handshake.initialize", "handshake.discover"):
 		return NotMCP
 	}
 	return Undetermined

@@ -2,8 +2,6 @@ package figures
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,7 +155,7 @@ func (f *Figure) validate() error {
 	if f.Title != d.Title || f.Unit != d.Unit || f.Chart != d.Chart || f.Note != d.Note {
 		return errors.New("title, unit, chart or note is not what the header of its SQL says")
 	}
-	if sum := sha256.Sum256([]byte(f.SQL)); f.SQLSHA256 != hex.EncodeToString(sum[:]) {
+	if f.SQLSHA256 != textDigest(f.SQL) {
 		return errors.New("sql_sha256 is not the digest of its SQL")
 	}
 	if f.Inputs == nil || f.Rows == nil {
