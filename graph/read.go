@@ -17,13 +17,14 @@ type reader struct {
 	qs    cayley.QuadStore
 	names map[any]quad.Value
 	preds map[quad.IRI]cayley.Ref
+	title map[string]string // endpoints by server key
 }
 
 // maxNames bounds the names that a reader remembers.
 const maxNames = 1 << 19
 
 func newReader(qs cayley.QuadStore) *reader {
-	return &reader{qs: qs, names: map[any]quad.Value{}, preds: map[quad.IRI]cayley.Ref{}}
+	return &reader{qs: qs, names: map[any]quad.Value{}, preds: map[quad.IRI]cayley.Ref{}, title: map[string]string{}}
 }
 
 // link is a quad by its ids: subject, predicate, object, label.
@@ -214,14 +215,20 @@ func (r *reader) named(ctx context.Context, n Node) (Node, error) {
 	case "tool":
 		_, n.Name, _ = strings.Cut(n.Key, "/")
 	case "server":
+		if title, ok := r.title[n.Key]; ok {
+			n.Name = title
+			return n, nil
+		}
 		k, _ := kindOf("server")
-		fields, err := r.fields(ctx, n.iri(), Kind{Fields: []Field{k.Fields[1]}})
+		endpoint, _ := k.field("endpoint")
+		fields, err := r.fields(ctx, n.iri(), Kind{Fields: []Field{endpoint}})
 		if err != nil {
 			return n, err
 		}
 		if v, ok := fields["endpoint"]; ok {
 			n.Name = quad.ToString(v)
 		}
+		r.title[n.Key] = n.Name
 	}
 	return n, nil
 }
