@@ -25,7 +25,7 @@ func (r *run) phaseCatalog(ctx context.Context) {
 	}
 	defer session.Close(context.WithoutCancel(ctx))
 	l := readCatalogue(ctx, session)
-	r.catalogue = l
+	l.unknown = p.Discovered == nil && p.Initiated == nil
 	for _, t := range l.tools {
 		r.report.Tools = append(r.report.Tools, t.Tool)
 	}

@@ -26,6 +26,7 @@ var lists = []struct{ capability, method, check string }{
 type listing struct {
 	session *mcp.Session
 	walks   map[string]*mcp.Walk // by capability
+	unknown bool                 // no handshake result said what is declared
 	tools   []tool
 }
 
@@ -38,7 +39,12 @@ type tool struct {
 	described   bool // description is a string
 }
 
+// declared says whether a capability is declared, or may be for all that is
+// known.
 func (l *listing) declared(capability string) bool {
+	if l.unknown {
+		return len(l.walks[capability].Items) > 0
+	}
 	_, ok := l.session.Capabilities[capability]
 	return ok
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/lustrum-mcp/lustrum/crawler/mcp"
 	"github.com/lustrum-mcp/lustrum/crawler/target"
@@ -86,6 +88,8 @@ func unsettled(ctx context.Context, a *mcp.Answer) string {
 		return "no answer in time"
 	case a.Status == 0 && a.Err != nil:
 		return "no answer: " + a.Err.Error()
+	case a.Err != nil && a.Result() == nil && a.RPCError() == nil && (errors.Is(a.Err, io.ErrUnexpectedEOF) || errors.Is(a.Err, syscall.ECONNRESET)):
+		return "the answer broke off: " + a.Err.Error()
 	}
 	return ""
 }

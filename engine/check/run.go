@@ -36,7 +36,6 @@ type run struct {
 	probed    *mcp.Probe
 	first     *mcp.Probe // as Streamable HTTP, when the endpoint turned out to be HTTP+SSE
 	protected bool       // first contact was refused with 401 or 403
-	catalogue *listing
 }
 
 // phases maps each phase to its code, in the order of running.

@@ -238,9 +238,9 @@ func TestLegacyServer(t *testing.T) {
 		"net.scheme": "info", "net.dns": "pass", "net.tcp": "pass", "net.tls": "skip",
 		"discovery.first_contact": "info", "discovery.challenge": "skip",
 		"auth.unauthenticated_tools": "info",
-		"handshake.era": "info", "handshake.initialize": "pass", "handshake.protocol_version": "pass",
+		"handshake.era":              "info", "handshake.initialize": "pass", "handshake.protocol_version": "pass",
 		"handshake.server_info": "pass", "handshake.capabilities": "pass", "handshake.discover": "skip",
-		"handshake.session": "info",
+		"handshake.session":  "info",
 		"catalog.tools.list": "pass", "catalog.resources.list": "skip", "catalog.prompts.list": "skip",
 		"catalog.pagination": "pass", "catalog.tools.unique": "pass", "catalog.tools.names": "pass",
 		"catalog.tools.descriptions": "pass", "catalog.tools.input_schema": "pass", "catalog.tools.annotations": "pass",
@@ -271,4 +271,11 @@ func TestModernServer(t *testing.T) {
 	if rep.Server.Era != "modern" {
 		t.Errorf("server %+v", rep.Server)
 	}
+}
+
+// readAll reads a request's body and puts it back.
+func readAll(req *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(req.Body, 1<<20))
+	req.Body = io.NopCloser(strings.NewReader(string(body)))
+	return body, err
 }

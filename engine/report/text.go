@@ -83,12 +83,20 @@ func (p *printer) head(rep *check.Report) {
 	}
 	p.row("protocol", protocol)
 	p.row("access", access(rep))
-	p.row("offers", fmt.Sprintf("%s, %s, %s", plural(len(rep.Tools), "tool"), plural(rep.Resources, "resource"), plural(rep.Prompts, "prompt")))
+	p.row("offers", offers(rep))
 	if !rep.StartedAt.IsZero() {
 		p.row("checked", fmt.Sprintf("%s, %s in %.1f s", rep.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
 			plural(len(rep.Exchanges), "request"), max(rep.FinishedAt.Sub(rep.StartedAt), 0).Round(100*time.Millisecond).Seconds()))
 	}
 	p.line("")
+}
+
+// offers counts the catalogue, when there was one to be seen.
+func offers(rep *check.Report) string {
+	if rep.Auth != check.AuthOpen && len(rep.Tools)+rep.Resources+rep.Prompts == 0 {
+		return "not seen"
+	}
+	return fmt.Sprintf("%s, %s, %s", plural(len(rep.Tools), "tool"), plural(rep.Resources, "resource"), plural(rep.Prompts, "prompt"))
 }
 
 func access(rep *check.Report) string {
@@ -194,8 +202,13 @@ func (p *printer) findings(rep *check.Report) {
 		p.finding(f)
 		shown++
 	}
-	if shown == 0 {
-		p.line("  Nothing to repair was found.")
+	if n := rep.Counts(); shown == 0 && n[rubric.Pass] > 0 {
+		// A check that could not look found nothing either, and is no praise.
+		found := "Nothing to repair was found."
+		if n[rubric.Skip] > 0 {
+			found = fmt.Sprintf("Nothing to repair was found in what could be looked at; %s skipped.", plural(n[rubric.Skip], "check"))
+		}
+		p.line("  %s", found)
 		p.line("")
 	}
 	if p.o.Verbose {
