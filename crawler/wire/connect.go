@@ -84,7 +84,10 @@ func (l *Line) connect(ctx context.Context, c *Connection, x *Exchange) error {
 	}
 	defer conn.Close()
 	x.RemoteAddr = conn.RemoteAddr().String()
-	if peer, err := netip.ParseAddrPort(x.RemoteAddr); err == nil {
+	// Where --resolve leads says nothing of the host that the name belongs to.
+	if _, led := l.door.resolve[l.home]; led {
+		c.Loopback = loopbackName(host)
+	} else if peer, err := netip.ParseAddrPort(x.RemoteAddr); err == nil {
 		c.Loopback = peer.Addr().Unmap().IsLoopback()
 	}
 	if c.Scheme != "https" {
