@@ -249,7 +249,8 @@ func TestFieldBehaviour(t *testing.T) {
 	t.Run("sse_line_2mb", func(t *testing.T) {
 		big := fmt.Sprintf(`{"name":"read_big","description":%q,"inputSchema":{"type":"object"}}`, strings.Repeat("word ", 400_000))
 		rep := runAgainst(t, legacy("2025-11-25", big), "/mcp")
-		wantOutcomes(t, rep, map[string]string{"catalog.tools.list": "pass"})
+		// More text than is read is no pass.
+		wantOutcomes(t, rep, map[string]string{"catalog.tools.list": "pass", "catalog.text.instructions": "skip"})
 	})
 	t.Run("throttled", func(t *testing.T) {
 		rep := runAgainst(t, &fixture{status: map[string]int{"initialize": 429, "server/discover": 429}, header: http.Header{"Retry-After": {"2"}}}, "/mcp")

@@ -1,11 +1,10 @@
 package check
 
 import (
-	"fmt"
 	"regexp"
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/lustrum-mcp/lustrum/engine/text"
 )
 
 // MaxObserved bounds Finding.Observed, in runes.
@@ -49,44 +48,12 @@ func Quote(s string) string {
 	if len(s) > bound {
 		s = s[:bound]
 	}
-	return clip(escape(Mask(s)), MaxObserved)
+	return clip(text.Escape(Mask(s)), MaxObserved)
 }
 
 // quoteShort is Quote for a part of a sentence, in double quotes.
 func quoteShort(s string, limit int) string {
 	return `"` + clip(Quote(s), limit) + `"`
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, "<0x%02X>", s[i])
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteByte(' ')
-		case Visible(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// Visible reports whether a character shows itself: printable, and no format
-// character, variation selector, filler or unusual space.
-func Visible(r rune) bool {
-	switch r {
-	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0xFFFC:
-		return false
-	}
-	if unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
-		return false
-	}
-	return r == ' ' || unicode.IsPrint(r)
 }
 
 func clip(s string, limit int) string {

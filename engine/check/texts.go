@@ -15,6 +15,10 @@ import (
 var textChecks = []string{"catalog.text.hidden", "catalog.text.comments", "catalog.text.instructions",
 	"catalog.text.secret_paths", "catalog.names.confusable"}
 
+// maxTexts bounds the text that one run reads, in bytes: reading is the dearest
+// thing a check does, and a hostile catalogue can be of any size.
+const maxTexts = 4 << 20
+
 // definition is one thing whose texts are read as one: a tool, a prompt, a
 // resource, or the instructions.
 type definition struct {
@@ -40,14 +44,20 @@ func (r *run) judgeTexts(ctx context.Context, p *mcp.Probe, l *listing) {
 	for _, id := range textChecks {
 		tallies[id] = &tally{run: r, id: id, ev: ev}
 	}
-	read, total := 0, 0
+	read, total, size := 0, 0, 0
+	whole := true
 	var names []text.Field
 	for _, d := range definitions {
-		if ctx.Err() != nil {
+		for _, f := range d.fields {
+			size += len(f.Text)
+			whole = whole && len(f.Text) < text.MaxText
+		}
+		if ctx.Err() != nil || size > maxTexts {
 			break
 		}
 		read++
 		total += len(d.fields)
+		whole = whole && len(d.fields) < text.MaxFields
 		r.reportMatches(tallies, d, text.Scan(d.fields...))
 		for _, f := range d.fields {
 			if f.Kind == text.Name && strings.HasPrefix(f.Path, "tools[") && strings.HasSuffix(f.Path, "].name") {
@@ -58,10 +68,14 @@ func (r *run) judgeTexts(ctx context.Context, p *mcp.Probe, l *listing) {
 	for _, m := range text.Twins(names) {
 		tallies[m.Check].fail(m.Severity, strings.TrimSuffix(strings.TrimPrefix(m.Field, "tools["), "].name"), m.Quote+" "+m.Note)
 	}
-	if read < len(definitions) {
+	if read < len(definitions) || !whole {
+		reason := "nothing was found in what was read, but there is more text than this reads"
+		if ctx.Err() != nil {
+			reason = ended(ctx.Err())
+		}
 		for _, id := range textChecks {
 			if tallies[id].bad == 0 {
-				r.skip(id, ended(ctx.Err()))
+				r.skip(id, reason)
 			}
 		}
 		return

@@ -14,10 +14,11 @@ type reading struct {
 	text string
 	from []int // for each byte of text, the offset in the original
 	name string
+	holds
 }
 
 // original returns the offsets in the original of text[start:end].
-func (r reading) original(start, end int, size int) (int, int) {
+func (r *reading) original(start, end int, size int) (int, int) {
 	if start >= len(r.from) {
 		return size, size
 	}
@@ -38,7 +39,7 @@ var leetDigits = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's',
 
 // fold makes a reading: compatibility forms, case, accents and invisible
 // characters go, runs of white space become one space (or one line feed).
-func fold(s string, opts foldOptions) reading {
+func fold(s string, opts foldOptions) *reading {
 	var b strings.Builder
 	from := make([]int, 0, len(s)+16)
 	write := func(r rune, at int) {
@@ -79,7 +80,7 @@ func fold(s string, opts foldOptions) reading {
 			write(c, at)
 		}
 	}
-	return reading{text: b.String(), from: from}
+	return &reading{text: b.String(), from: from, holds: holds{in: b.String()}}
 }
 
 // foldRune returns what one character reads as.
@@ -147,8 +148,8 @@ func stripAccents(r rune) string {
 
 // readings returns the ways a text is judged, the plainest first; equal ones
 // are left out.
-func readings(s string) []reading {
-	list := []reading{fold(s, foldOptions{words: true})}
+func readings(s string) []*reading {
+	list := []*reading{fold(s, foldOptions{words: true})}
 	list[0].name = "words"
 	if look := fold(s, foldOptions{words: true, lookalike: true}); look.text != list[0].text {
 		look.name = "with look-alike letters read as Latin"

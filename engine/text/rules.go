@@ -28,7 +28,7 @@ type rule struct {
 	Lower    []Kind          `yaml:"lower"`
 	Together bool            `yaml:"together"`
 
-	match, unless []*regexp.Regexp
+	match, unless []pattern
 }
 
 type ruleSet struct {
@@ -40,7 +40,7 @@ type ruleSet struct {
 	} `yaml:"mention"`
 	Squeezed []string `yaml:"squeezed"`
 
-	detector, told []*regexp.Regexp
+	detector, told []pattern
 }
 
 var builtin = sync.OnceValue(func() *ruleSet {
@@ -100,8 +100,8 @@ func parseRules(data []byte) (*ruleSet, error) {
 var wordReference = regexp.MustCompile(`\{[a-z][a-z0-9]*\}`)
 
 // compile puts in the named words, which may name others in turn.
-func (set *ruleSet) compile(patterns []string) ([]*regexp.Regexp, error) {
-	var list []*regexp.Regexp
+func (set *ruleSet) compile(patterns []string) ([]pattern, error) {
+	var list []pattern
 	for _, p := range patterns {
 		expanded, missing := p, ""
 		for depth := 0; depth < 4 && wordReference.MatchString(expanded); depth++ {
@@ -116,7 +116,7 @@ func (set *ruleSet) compile(patterns []string) ([]*regexp.Regexp, error) {
 		if missing != "" {
 			return nil, fmt.Errorf("pattern %q: no words %s", p, missing)
 		}
-		re, err := regexp.Compile(expanded)
+		re, err := newPattern(expanded)
 		if err != nil {
 			return nil, fmt.Errorf("pattern %q: %w", p, err)
 		}

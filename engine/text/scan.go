@@ -91,12 +91,18 @@ func words(f Field) []Match {
 	return append(matches, squeezed(f, s)...)
 }
 
-// try returns the match of one rule on one reading of a text, if any.
-func (r *rule) try(f Field, s string, in, base reading) []Match {
+// try returns the match of one rule on one reading of a text, if any: the
+// first at the rule's severity, else the first that was lowered. A mention in
+// front must not hide a use behind it.
+func (r *rule) try(f Field, s string, in, base *reading) []Match {
+	var lowered []Match
 	for _, re := range r.match {
+		if !in.any(re.need) {
+			continue
+		}
 		for _, at := range re.FindAllStringIndex(in.text, 16) {
 			window := in.text[at[0]:min(len(in.text), at[1]+60)]
-			if slices.ContainsFunc(r.unless, func(u *regexp.Regexp) bool { return u.MatchString(window) }) {
+			if slices.ContainsFunc(r.unless, func(u pattern) bool { return u.MatchString(window) }) {
 				continue
 			}
 			m := Match{Rule: r.ID, Check: r.Check, Severity: r.Severity, Field: f.Path}
@@ -107,11 +113,13 @@ func (r *rule) try(f Field, s string, in, base reading) []Match {
 			}
 			if slices.Contains(r.Lower, f.Kind) || mentioned(s, start, end, base) {
 				m.Severity = rubric.Minor
+				lowered = append(lowered, m)
+				continue
 			}
 			return []Match{m}
 		}
 	}
-	return nil
+	return lowered[:min(len(lowered), 1)]
 }
 
 // differs reports whether what was matched hides something from the eye.
@@ -123,13 +131,13 @@ func differs(s string, start, end int) bool {
 
 // mentioned reports whether s[start:end] is told rather than said: quoted or
 // introduced as an example, by a text about finding such things.
-func mentioned(s string, start, end int, base reading) bool {
+func mentioned(s string, start, end int, base *reading) bool {
 	set := builtin()
-	if !slices.ContainsFunc(set.detector, func(re *regexp.Regexp) bool { return re.MatchString(base.text) }) {
+	if !slices.ContainsFunc(set.detector, func(re pattern) bool { return base.any(re.need) && re.MatchString(base.text) }) {
 		return false
 	}
 	lead := strings.ToLower(s[max(0, start-80):start])
-	told := slices.ContainsFunc(set.told, func(re *regexp.Regexp) bool {
+	told := slices.ContainsFunc(set.told, func(re pattern) bool {
 		return re.MatchString(strings.TrimRight(lead, " \t\n")) || re.MatchString(lead)
 	})
 	return told && (enclosed(s, start, end) || strings.HasSuffix(strings.TrimSpace(lead), " to"))
@@ -232,6 +240,9 @@ func together(fields []Field) []Match {
 			continue
 		}
 		for _, re := range r.match {
+			if !in.any(re.need) {
+				continue
+			}
 			for _, at := range re.FindAllStringIndex(in.text, 16) {
 				start, end := in.original(at[0], at[1], len(s))
 				first, last := fieldAt(starts, start), fieldAt(starts, max(start, end-1))
