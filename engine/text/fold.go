@@ -38,7 +38,8 @@ type foldOptions struct {
 var leetDigits = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', '$': 's', '!': 'i'}
 
 // fold makes a reading: compatibility forms, case, accents and invisible
-// characters go, runs of white space become one space (or one line feed).
+// characters go, runs of white space become one space, or one line feed where
+// mark-up stays.
 func fold(s string, opts foldOptions) *reading {
 	var b strings.Builder
 	from := make([]int, 0, len(s)+16)
@@ -63,7 +64,7 @@ func fold(s string, opts foldOptions) *reading {
 			if space == 0 {
 				space, spaceAt = ' ', at
 			}
-			if r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029 {
+			if !opts.words && (r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029) {
 				space = '\n'
 			}
 			continue

@@ -157,7 +157,7 @@ func enclosed(s string, start, end int) bool {
 	return stop >= 0 && !strings.ContainsAny(after[:stop], ".!?\n")
 }
 
-var spelled = regexp.MustCompile(`(?:(?:^|[^\pL])\pL(?:[\s.\-_*|/]+)){6,}`)
+var spelled = regexp.MustCompile(`(?:^|[^\pL])(?:\pL[\s.\-_*|/]+){6,}`)
 
 // squeezed reads texts that are spelt letter by letter.
 func squeezed(f Field, s string) []Match {
@@ -218,6 +218,8 @@ func decode(run string) (string, bool) {
 // together reads all texts of a definition as one, and reports what no single
 // field showed.
 func together(fields []Field) []Match {
+	// Names stand between the texts and not in them.
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Kind == Name })
 	if len(fields) < 2 {
 		return nil
 	}
