@@ -18,6 +18,7 @@ const (
 	Instructions Kind = "instructions" // of the server, for the model
 	Prompt       Kind = "prompt"       // of prompts, which may set a role
 	Schema       Kind = "schema"       // any other string of a definition
+	Keyword      Kind = "keyword"      // the value of a structural keyword, such as type
 )
 
 // Field is one text that a model reads.
@@ -119,6 +120,8 @@ func (w *walker) kindOf(key string, depth int) Kind {
 	switch {
 	case key == "name" && depth == 1:
 		return Name
+	case structural[key]:
+		return Keyword
 	case w.kind == Prompt:
 		return Prompt
 	case key == "title":
@@ -128,6 +131,10 @@ func (w *walker) kindOf(key string, depth int) Kind {
 	}
 	return Schema
 }
+
+// structural keywords hold words of JSON Schema and names, and no prose.
+var structural = map[string]bool{"type": true, "format": true, "required": true, "$schema": true, "$ref": true, "$id": true,
+	"mimeType": true, "uri": true, "uriTemplate": true}
 
 // knownMember is the names of members that the specification and JSON Schema
 // define: reading them as text would only cost time.

@@ -218,8 +218,8 @@ func decode(run string) (string, bool) {
 // together reads all texts of a definition as one, and reports what no single
 // field showed.
 func together(fields []Field) []Match {
-	// Names stand between the texts and not in them.
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Kind == Name })
+	// Names and keywords stand between the texts and not in them.
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Kind == Name || f.Kind == Keyword })
 	if len(fields) < 2 {
 		return nil
 	}
