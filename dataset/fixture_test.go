@@ -165,7 +165,7 @@ func publish(t testing.TB, e *Edition) (root, dir string, key []byte) {
 		must(t, figures.Write(dir, set))
 	}
 	must(t, WriteSums(dir))
-	signer, err := sign.LoadOrMake(t.TempDir())
+	signer, err := sign.LoadOrMake(filepath.Join(t.TempDir(), "keys"))
 	must(t, err)
 	put := func(path string, content []byte) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))

@@ -58,7 +58,7 @@ type ListingRow struct {
 // Check is a row of checks: one check of one endpoint, at its worst outcome.
 type Check struct {
 	EndpointID string  `parquet:"endpoint_id,dict" doc:"id in endpoints"`
-	Check      string  `parquet:"check,dict" doc:"id of the check"`
+	Check      string  `parquet:"check_id,dict" doc:"id of the check"`
 	Phase      string  `parquet:"phase,dict" doc:"phase that the check belongs to"`
 	Status     string  `parquet:"status,dict" doc:"worst outcome of its findings: fail before warn, pass, info and skip"`
 	Severity   *string `parquet:"severity,dict" doc:"critical, major or minor of the worst fail; null: it did not fail"`

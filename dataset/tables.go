@@ -35,7 +35,7 @@ func Tables() []Table {
 	all := []Table{
 		{
 			Name: "checks", What: "One check of one endpoint, at its worst outcome.",
-			Key: []string{"endpoint_id", "check"}, row: Check{}, blooms: []string{"endpoint_id"},
+			Key: []string{"endpoint_id", "check_id"}, row: Check{}, blooms: []string{"endpoint_id"},
 		},
 		{
 			Name: "endpoints", What: "One endpoint with a public record and what was found.",

@@ -274,7 +274,7 @@ func TestCardIsInert(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"| endpoints with a public record | 10 |", "| endpoints not in this edition | 3 |", "28 rows, sorted by endpoint_id, check"} {
+	for _, want := range []string{"| endpoints with a public record | 10 |", "| endpoints not in this edition | 3 |", "28 rows, sorted by endpoint_id, check_id"} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card does not say %q", want)
 		}

@@ -6,11 +6,11 @@
 --   failed. An endpoint counts once for a check, at its worst outcome; one where it was
 --   skipped or only informs is not in the denominator.
 WITH counted AS (
-    SELECT "check" AS label,
+    SELECT check_id AS label,
         count(*) FILTER (WHERE status = 'fail') AS k,
         count(*) FILTER (WHERE status IN ('pass', 'warn', 'fail')) AS n
     FROM checks
-    GROUP BY "check"
+    GROUP BY check_id
 )
 SELECT label, k AS count, n AS denominator,
     CASE WHEN n > 0 THEN k / n END AS share,
