@@ -155,8 +155,8 @@ func TestReproduceNamesAChangedByte(t *testing.T) {
 			must(t, os.Remove(filepath.Join(dir, "figures", "era.csv")))
 		}, Figure, "era", "no such file", true},
 		{"a file that is too many", func(t *testing.T, dir string) {
-			must(t, os.WriteFile(filepath.Join(dir, "figures", "more.csv"), nil, 0o644))
-		}, Criterion, "unlisted", "figures/more.csv", false},
+			must(t, os.WriteFile(filepath.Join(dir, "more.csv"), nil, 0o644))
+		}, Criterion, "unlisted", "more.csv", false},
 		{"the card", func(t *testing.T, dir string) {
 			change(t, filepath.Join(dir, CardFile), "10", "11")
 		}, Criterion, "files", CardFile, false},

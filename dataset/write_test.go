@@ -39,6 +39,13 @@ func TestEqualEditionsAreEqualBytes(t *testing.T) {
 	}
 }
 
+func readTable[Row any](t *testing.T, dir, name string) []Row {
+	t.Helper()
+	all, err := parquet.ReadFile[Row](filepath.Join(dir, name+Ext))
+	must(t, err)
+	return all
+}
+
 func find1[Row any](t *testing.T, all []Row, ok func(Row) bool) Row {
 	t.Helper()
 	i := slices.IndexFunc(all, ok)
@@ -51,8 +58,7 @@ func find1[Row any](t *testing.T, all []Row, ok func(Row) bool) Row {
 func TestRowsSayWhatTheStatementsSay(t *testing.T) {
 	e := fixture(t)
 	dir := written(t, e)
-	endpoints, err := ReadTable[Endpoint](dir)
-	must(t, err)
+	endpoints := readTable[Endpoint](t, dir, "endpoints")
 	if len(endpoints) != 10 || !slices.IsSortedFunc(endpoints, func(a, b Endpoint) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Fatalf("%d endpoints, or not sorted by id", len(endpoints))
 	}
@@ -79,8 +85,7 @@ func TestRowsSayWhatTheStatementsSay(t *testing.T) {
 		t.Errorf("what is not known of an unreachable endpoint is not null: %+v", gone)
 	}
 
-	checks, err := ReadTable[Check](dir)
-	must(t, err)
+	checks := readTable[Check](t, dir, "checks")
 	worst := find1(t, checks, func(r Check) bool { return r.EndpointID == got.ID && r.Check == "catalog.tools.descriptions" })
 	if worst.Status != "fail" || worst.Severity == nil || *worst.Severity != "major" || worst.Findings != 3 || worst.Phase != "catalog" {
 		t.Errorf("three findings of one check are %+v, want one row: a major fail", worst)
@@ -89,8 +94,7 @@ func TestRowsSayWhatTheStatementsSay(t *testing.T) {
 		t.Errorf("%d rows of checks, want one per endpoint and check: 28", len(checks))
 	}
 
-	tools, err := ReadTable[Tool](dir)
-	must(t, err)
+	tools := readTable[Tool](t, dir, "tools")
 	if len(tools) != 17 {
 		t.Errorf("%d tools, want 8 times 2 and one more", len(tools))
 	}
@@ -99,8 +103,7 @@ func TestRowsSayWhatTheStatementsSay(t *testing.T) {
 		t.Errorf("tool read is %+v", read)
 	}
 
-	listings, err := ReadTable[ListingRow](dir)
-	must(t, err)
+	listings := readTable[ListingRow](t, dir, "listings")
 	local := find1(t, listings, func(r ListingRow) bool { return r.Name == "com.example/local" })
 	if local.URL != nil || local.Transport != nil || local.EndpointID != nil || local.Repository != nil || local.Version != "" ||
 		local.Reason == nil || *local.Reason != "not remote" || local.Title == nil || *local.Title != hostile {
@@ -199,39 +202,6 @@ func TestRefusedRecords(t *testing.T) {
 	if err := Write(dir, fixture(t)); err == nil {
 		t.Error("written over an edition that stands there")
 	}
-}
-
-func TestReadTableRefusesOtherFiles(t *testing.T) {
-	dir := written(t, fixture(t))
-	raw, err := os.ReadFile(filepath.Join(dir, "tools.parquet"))
-	must(t, err)
-	path := filepath.Join(dir, "endpoints.parquet")
-	for name, content := range map[string][]byte{
-		"another table": raw, "half a file": raw[:len(raw)/2], "nothing": nil, "text": []byte("PAR1 not parquet PAR1"),
-	} {
-		must(t, os.WriteFile(path, content, 0o644))
-		if _, err := ReadTable[Endpoint](dir); err == nil {
-			t.Errorf("%s was read as endpoints", name)
-		}
-	}
-	if _, err := ReadTable[int](dir); err == nil {
-		t.Error("a table of numbers was read")
-	}
-}
-
-func FuzzReadTable(f *testing.F) {
-	dir := f.TempDir()
-	e := fixture(f)
-	must(f, Write(dir, e))
-	raw, err := os.ReadFile(filepath.Join(dir, "endpoints.parquet"))
-	must(f, err)
-	f.Add(raw)
-	f.Add(raw[:len(raw)-5])
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		dir := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(dir, "endpoints.parquet"), raw, 0o644))
-		ReadTable[Endpoint](dir) //nolint:errcheck // it must return
-	})
 }
 
 // TestSums lets sha256sum of coreutils judge.
