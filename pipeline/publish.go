@@ -57,6 +57,21 @@ func publish(ctx context.Context, c Config, st *store.Store, key *sign.Key, g *g
 	return err
 }
 
+// refuseOlder keeps history as it was published: once a later edition is out,
+// an older one is not written again.
+func refuseOlder(out, edition string) error {
+	later, err := filepath.Glob(filepath.Join(out, current, editionsDir, editionPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range later {
+		if id := strings.TrimPrefix(filepath.Base(path), editionPrefix); id > edition {
+			return fmt.Errorf("edition %s is published in %q already, and %s comes before it: give a later --edition, or another --out", id, out, edition)
+		}
+	}
+	return nil
+}
+
 // earlier takes the other editions of the current release over into the new
 // one, with the statements that they rest on, and returns their ids, newest
 // first.

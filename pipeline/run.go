@@ -52,6 +52,9 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	if err := prepareOut(c.Out); err != nil {
 		return nil, err
 	}
+	if err := refuseOlder(c.Out, c.Edition); err != nil {
+		return nil, err
+	}
 	key, err := sign.LoadOrMake(filepath.Join(c.Data, "keys"))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 
 func censusCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "census", Short: "Take a census, or prove one", Args: cobra.NoArgs, RunE: needsSubcommand}
-	cmd.AddCommand(censusRunCommand(), reproduceCommand())
+	cmd.AddCommand(censusRunCommand(), censusServeCommand(), reproduceCommand())
 	return cmd
 }
 
@@ -32,10 +33,39 @@ func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	return fmt.Errorf("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
 }
 
+// censusFlags are those of a run, whether now or on a schedule.
+type censusFlags struct {
+	c pipeline.Config
+	n network
+}
+
+func (f *censusFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.c.Registry, "registry", "", "base `URL` of the MCP Registry")
+	flags.StringArrayVar(&f.c.Namespaces, "namespace", nil, "publisher in reverse-DNS order, such as io.github.example (repeatable)")
+	flags.BoolVar(&f.c.All, "all", false, "the whole registry")
+	flags.StringVar(&f.c.Out, "out", "census", "`folder` to publish to; OUT/current is the newest release")
+	flags.StringVar(&f.c.Audience, "audience", pipeline.Public, "public: hold back what would be a map for an attacker; owner: hold back nothing, not for publication")
+	flags.StringVar(&f.c.Operator, "operator", "unnamed", "`label` of who measures from where, signed into every statement")
+	flags.Float64Var(&f.c.PerHost, "rate", 1, "requests per second and host; 0 for no cap, on hosts of your own only")
+	flags.IntVar(&f.c.Concurrency, "concurrency", 16, "endpoints checked at once; one at a time on a host")
+	flags.DurationVar(&f.c.Deadline, "deadline", 3*time.Minute, "time limit of one endpoint")
+	dataFlag(cmd, &f.c.Data)
+	f.n.flags(cmd)
+}
+
+// config completes the configuration from the flags.
+func (f *censusFlags) config(cmd *cobra.Command) (pipeline.Config, error) {
+	roots, err := f.n.roots()
+	c := f.c
+	c.Resolve, c.Roots, c.Contact = f.n.resolve, roots, f.n.contact
+	c.Version, c.Commit, c.Progress = version, commit(), cmd.ErrOrStderr()
+	return c, err
+}
+
 func censusRunCommand() *cobra.Command {
 	var (
-		c    pipeline.Config
-		n    network
+		f    censusFlags
 		list bool
 	)
 	cmd := &cobra.Command{
@@ -51,12 +81,10 @@ that is complete checks nothing and publishes the same bytes.`,
   lustrum census run --registry http://127.0.0.1:8080 --namespace ai.smithery --list`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			roots, err := n.roots()
+			c, err := f.config(cmd)
 			if err != nil {
 				return err
 			}
-			c.Resolve, c.Roots, c.Contact = n.resolve, roots, n.contact
-			c.Version, c.Commit, c.Progress = version, commit(), cmd.ErrOrStderr()
 			if list {
 				s, slice, err := pipeline.List(cmd.Context(), c)
 				if err != nil {
@@ -71,20 +99,43 @@ that is complete checks nothing and publishes the same bytes.`,
 			return printSummary(cmd.OutOrStdout(), s)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&c.Registry, "registry", "", "base `URL` of the MCP Registry")
-	f.StringArrayVar(&c.Namespaces, "namespace", nil, "publisher in reverse-DNS order, such as io.github.example (repeatable)")
-	f.BoolVar(&c.All, "all", false, "the whole registry")
-	f.StringVar(&c.Out, "out", "census", "`folder` to publish to; OUT/current is the newest release")
-	f.StringVar(&c.Edition, "edition", "", "`date` of the edition, YYYY-MM-DD (default today, UTC)")
-	f.StringVar(&c.Audience, "audience", pipeline.Public, "public: hold back what would be a map for an attacker; owner: hold back nothing, not for publication")
-	f.StringVar(&c.Operator, "operator", "unnamed", "`label` of who measures from where, signed into every statement")
-	f.Float64Var(&c.PerHost, "rate", 1, "requests per second and host; 0 for no cap, on hosts of your own only")
-	f.IntVar(&c.Concurrency, "concurrency", 16, "endpoints checked at once; one at a time on a host")
-	f.DurationVar(&c.Deadline, "deadline", 3*time.Minute, "time limit of one endpoint")
-	f.BoolVar(&list, "list", false, "only list what would be checked and what is left out; contact the registry alone")
-	dataFlag(cmd, &c.Data)
-	n.flags(cmd)
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.c.Edition, "edition", "", "`date` of the edition, YYYY-MM-DD (default today, UTC)")
+	cmd.Flags().BoolVar(&list, "list", false, "only list what would be checked and what is left out; contact the registry alone")
+	return cmd
+}
+
+func censusServeCommand() *cobra.Command {
+	var (
+		f        censusFlags
+		schedule string
+	)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Take a census whenever one is due",
+		Long: `Runs a census when a moment of the schedule has passed since the last run, at
+once if one was missed, and then at each moment. Each run is the edition of
+its day. Ends with Ctrl-C.`,
+		Example: `  lustrum census serve --schedule 'CRON_TZ=Europe/Berlin 0 3 * * 1' --registry https://registry.example --namespace io.github.example --contact https://example.com/census`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := f.config(cmd)
+			if err != nil {
+				return err
+			}
+			run := func(ctx context.Context) error {
+				s, err := pipeline.Run(ctx, c)
+				if err != nil {
+					return err
+				}
+				return printSummary(cmd.OutOrStdout(), s)
+			}
+			report := func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), "lustrum: this run failed:", oneLine(err.Error())) }
+			return pipeline.Serve(cmd.Context(), schedule, pipeline.SystemClock{}, c.Data, run, report)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&schedule, "schedule", "", "cron `expression`, such as \"0 3 * * 1\"; UTC unless CRON_TZ= stands before it")
 	return cmd
 }
 
@@ -94,7 +145,7 @@ func printSlice(w io.Writer, s *pipeline.Summary, slice *registry.Slice) error {
 	for _, r := range slice.Remotes {
 		what := "check"
 		if r.Reason != "" {
-			what = "leave out: " + r.Reason
+			what = "leave out: " + r.Why()
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", oneLine(r.Name), oneLine(r.Version), oneLine(r.URL), oneLine(what))
 	}
@@ -107,7 +158,7 @@ func printSlice(w io.Writer, s *pipeline.Summary, slice *registry.Slice) error {
 func printListing(w io.Writer, s *pipeline.Summary) error {
 	fmt.Fprintf(w, "\n%d entries, %d endpoints to check\n", s.Entries, s.Endpoints)
 	for _, reason := range slices.Sorted(maps.Keys(s.LeftOut)) {
-		fmt.Fprintf(w, "%6d left out: %s\n", s.LeftOut[reason], oneLine(reason))
+		fmt.Fprintf(w, "%6d left out: %s\n", s.LeftOut[reason], oneLine(string(reason)))
 	}
 	for _, note := range s.Notes {
 		fmt.Fprintln(w, "note:", oneLine(note))
