@@ -29,7 +29,6 @@ func (r *run) phaseDiscovery(ctx context.Context) {
 		}
 		return
 	}
-	r.report.Auth = AuthProtected
 	r.judgeMetadata(ctx, decisive(p))
 }
 
@@ -54,17 +53,14 @@ func (r *run) judgeFirstContact(ctx context.Context, p *mcp.Probe) {
 	const id = "discovery.first_contact"
 	ev := of(contacts(p)...)
 	a := decisive(p)
-	opened := p.Initiated != nil || p.Discovered != nil || p.Era == mcp.EraModern
 	switch {
-	case opened && r.client.Transport() == target.SSE:
-		r.report.Auth = AuthOpen
+	case opened(p) && r.client.Transport() == target.SSE:
 		observed := "open: a legacy HTTP+SSE endpoint answers without credentials"
 		if r.first != nil {
 			observed += ", though it is listed as " + r.endpoint.Transport
 		}
 		r.info(id, ev, observed)
-	case opened:
-		r.report.Auth = AuthOpen
+	case opened(p):
 		observed := "open: " + p.Why
 		if refused(a) {
 			observed = fmt.Sprintf("open, though %s is answered HTTP %d: %s", a.Method, a.Status, p.Why)
@@ -83,7 +79,6 @@ func (r *run) judgeFirstContact(ctx context.Context, p *mcp.Probe) {
 		for _, c := range contacts(p) {
 			parts = append(parts, c.Method+": "+answered(c))
 		}
-		r.report.Auth = AuthUnreachable
 		r.warn(id, ev, "a deviation: "+strings.Join(parts, "; "))
 	}
 }

@@ -27,7 +27,7 @@ func (r *run) phaseHandshake(ctx context.Context) {
 	}
 	ev := of(asked(p)...)
 	r.judgeEra(ctx, p, ev)
-	if p.Initiated == nil && p.Discovered == nil && p.Era != mcp.EraModern {
+	if !opened(p) {
 		r.judgeNoHandshake(ctx, p)
 		return
 	}

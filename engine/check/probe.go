@@ -30,8 +30,13 @@ func (r *run) probe(ctx context.Context) *mcp.Probe {
 		r.client = r.newClient(target.SSE)
 		r.probed = r.client.Probe(ctx)
 	}
-	r.protected = r.probed.Protected
 	r.report.Server = serverOf(r.probed)
+	switch {
+	case r.probed.Protected:
+		r.report.Auth = AuthProtected
+	case opened(r.probed):
+		r.report.Auth = AuthOpen
+	}
 	return r.probed
 }
 
@@ -59,6 +64,11 @@ func asked(p *mcp.Probe) []*mcp.Answer {
 // contacts are the answers to both probes without what follows them.
 func contacts(p *mcp.Probe) []*mcp.Answer {
 	return slices.DeleteFunc([]*mcp.Answer{p.Initialize, p.Discover}, func(a *mcp.Answer) bool { return a == nil })
+}
+
+// opened reports whether a handshake succeeded without credentials.
+func opened(p *mcp.Probe) bool {
+	return p.Initiated != nil || p.Discovered != nil || p.Era == mcp.EraModern
 }
 
 func refused(a *mcp.Answer) bool {

@@ -24,7 +24,6 @@ type fixture struct {
 	errors  map[string]string // by method: the error object
 	status  map[string]int    // by method: the HTTP status
 	header  http.Header
-	modern  bool
 	seen    []string
 }
 

@@ -187,8 +187,11 @@ func ansiSequence(s string) int {
 	case strings.HasPrefix(s, "\u009b"):
 		i = len("\u009b")
 	case strings.HasPrefix(s, "\x1b]"):
-		if end := strings.IndexAny(s, "\x07\x9c"); end > 0 {
-			return end + 1
+		// An operating system command runs to its terminator.
+		for _, end := range []string{"\a", "\x1b\\", "\u009c"} {
+			if n := strings.Index(s, end); n > 0 && n < 256 {
+				return n + len(end)
+			}
 		}
 		return 2
 	case strings.HasPrefix(s, "\x1b") && len(s) > 1:
