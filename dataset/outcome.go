@@ -26,11 +26,12 @@ var Outcomes = []string{Answered, Protected, Unreachable, NotMCP, Undetermined}
 //	protected     first contact was refused for want of credentials: the
 //	              state of auth is protected or oauth
 //	unreachable   no HTTP answer came: net.dns, net.tcp or net.tls failed, or
-//	              the check was blocked in the phase net, or the state of auth
-//	              is unreachable and discovery.first_contact saw no answer
+//	              handshake.initialize failed, discovery.first_contact saw no
+//	              answer, and the state of auth is unreachable
 //	not-mcp       an HTTP answer came that was no MCP: handshake.initialize or
-//	              handshake.discover failed
-//	undetermined  it could not be told (a rate limit, the deadline)
+//	              handshake.discover failed otherwise
+//	undetermined  it could not be told: a rate limit, the deadline, a resolver
+//	              without an answer, an address that the scope refuses
 func Outcome(s *attest.Statement) string {
 	p := &s.Predicate
 	worst := map[string]rubric.Status{}
@@ -56,8 +57,7 @@ func Outcome(s *attest.Statement) string {
 	case p.Auth.State == "protected" || p.Auth.State == "oauth":
 		return Protected
 	case has(rubric.Fail, "net.dns", "net.tcp", "net.tls"),
-		p.Blocked != nil && p.Blocked.Phase == "net",
-		p.Auth.State == "unreachable" && (contact == "" || contact == rubric.Skip):
+		p.Auth.State == "unreachable" && (contact == "" || contact == rubric.Skip) && has(rubric.Fail, "handshake.initialize"):
 		return Unreachable
 	case has(rubric.Fail, "handshake.initialize", "handshake.discover"):
 		return NotMCP

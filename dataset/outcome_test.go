@@ -33,8 +33,13 @@ func TestOutcome(t *testing.T) {
 			p.Auth.State = "unreachable"
 			p.Verdicts = []attest.Verdict{verdict("net.dns", "net", rubric.Fail, rubric.Critical), initialize(rubric.Skip, "")}
 		}},
-		{"blocked on the network", Unreachable, func(p *attest.Predicate) {
+		{"a certificate that has expired", Unreachable, func(p *attest.Predicate) {
 			p.Auth.State, p.Blocked = "unreachable", &attest.Blocked{Phase: "net", Reason: "x"}
+			p.Verdicts = []attest.Verdict{verdict("net.tls", "net", rubric.Fail, rubric.Critical)}
+		}},
+		{"refused by the scope", Undetermined, func(p *attest.Predicate) {
+			p.Auth.State, p.Blocked = "unreachable", &attest.Blocked{Phase: "net", Reason: "not contacted"}
+			p.Verdicts = []attest.Verdict{verdict("net.dns", "net", rubric.Skip, ""), first(rubric.Skip), initialize(rubric.Skip, "")}
 		}},
 		{"a connection and no answer", Unreachable, func(p *attest.Predicate) {
 			p.Auth.State = "unreachable"
@@ -46,7 +51,7 @@ func TestOutcome(t *testing.T) {
 		}},
 		{"a rate limit", Undetermined, func(p *attest.Predicate) {
 			p.Auth.State = "unreachable"
-			p.Verdicts = []attest.Verdict{first(rubric.Warn), initialize(rubric.Skip, "")}
+			p.Verdicts = []attest.Verdict{first(rubric.Skip), initialize(rubric.Skip, "")}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
