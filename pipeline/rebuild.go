@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -33,7 +32,7 @@ func RebuildGraph(ctx context.Context, data string) (done graph.Applied, err err
 	}
 	path := filepath.Join(data, "graph.db")
 	next := path + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(next); err != nil {
 		return done, fmt.Errorf("rebuild the graph: %w", err)
 	}
 	g, err := graph.Open(ctx, next, graph.Options{})
@@ -41,12 +40,14 @@ func RebuildGraph(ctx context.Context, data string) (done graph.Applied, err err
 		return done, err
 	}
 	if done, err = applyAll(ctx, g, st); err != nil {
-		return done, errors.Join(fmt.Errorf("rebuild the graph: %w", err), g.Close(), os.Remove(next))
+		return done, errors.Join(fmt.Errorf("rebuild the graph: %w", err), g.Close(), os.RemoveAll(next))
 	}
 	if err := g.Close(); err != nil {
 		return done, fmt.Errorf("rebuild the graph: %w", err)
 	}
-	if err := os.Rename(next, path); err != nil {
+	// The graph is a folder, which no rename replaces. Killed between the two,
+	// there is none until the next rebuild or run makes it again.
+	if err := errors.Join(os.RemoveAll(path), os.Rename(next, path)); err != nil {
 		return done, fmt.Errorf("rebuild the graph: %w", err)
 	}
 	return done, syncDir(data)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -87,12 +88,21 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 // conclude is the part of a run after the last check: graph, decision,
 // publication.
 func conclude(ctx context.Context, c Config, st *store.Store, key *sign.Key, slice *registry.Slice, statements []graph.Statement, s *Summary) error {
-	g, err := graph.Open(ctx, filepath.Join(c.Data, "graph.db"), graph.Options{})
+	path := filepath.Join(c.Data, "graph.db")
+	_, missing := os.Stat(path)
+	g, err := graph.Open(ctx, path, graph.Options{})
 	if err != nil {
 		return err
 	}
 	defer g.Close() //nolint:errcheck // every write has returned by then
-	if s.Graph, err = g.Apply(ctx, statements); err != nil {
+	if missing == nil {
+		s.Graph, err = g.Apply(ctx, statements)
+	} else {
+		// A graph that was not there is made from every statement there is, of
+		// other slices too.
+		s.Graph, err = applyAll(ctx, g, st)
+	}
+	if err != nil {
 		return fmt.Errorf("apply the statements to the graph: %w", err)
 	}
 	if _, err := g.ApplySource(ctx, source(c, slice)); err != nil {

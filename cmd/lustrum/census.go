@@ -213,7 +213,7 @@ Exits 2 when anything differs.`,
 				return err
 			}
 			if r.Different() {
-				return found
+				return errFound
 			}
 			return nil
 		},

@@ -79,7 +79,7 @@ it points at may not. Exits 2 when a check fails at or above --fail-on.`,
 				return unwritable(err)
 			}
 			if failsAt(r, gate) {
-				return found
+				return errFound
 			}
 			return nil
 		},

@@ -99,7 +99,7 @@ graph prints it. Exits 2 when there is a failure among what it inherits.`,
 				}
 				for _, r := range risks {
 					if r.Status == "fail" {
-						return found
+						return errFound
 					}
 				}
 				return nil

@@ -17,9 +17,9 @@ import (
 // version is set by the linker for a release.
 var version = "0.1.0-dev"
 
-// found is the error of a command that did its work and found what it gates
+// errFound is the error of a command that did its work and found what it gates
 // on: exit 2, and nothing more to say.
-var found = errors.New("something was found")
+var errFound = errors.New("something was found")
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
@@ -34,7 +34,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, found):
+	case errors.Is(err, errFound):
 		return 2
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "lustrum: interrupted; what was done is kept, and the same command goes on from there")

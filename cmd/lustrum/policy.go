@@ -65,7 +65,7 @@ func policyTestCommand() *cobra.Command {
 				}
 			}
 			if failed > 0 {
-				return found
+				return errFound
 			}
 			return nil
 		},
@@ -115,7 +115,7 @@ func policyCheckCommand() *cobra.Command {
 					return unwritable(err)
 				}
 				if gated {
-					return found
+					return errFound
 				}
 				return nil
 			})

@@ -59,7 +59,7 @@ Without --key the signature is "not asked", and nothing is verified unless
 				return unwritable(err)
 			}
 			if !r.Verified {
-				return found
+				return errFound
 			}
 			return nil
 		},
