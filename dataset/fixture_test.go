@@ -156,6 +156,14 @@ var now = time.Date(2026, 1, 12, 0, 0, 0, 0, time.UTC)
 func publish(t testing.TB, e *Edition) (root, dir string, key []byte) {
 	t.Helper()
 	root = t.TempDir()
+	signer, err := sign.LoadOrMake(filepath.Join(t.TempDir(), "keys"))
+	must(t, err)
+	return root, publishIn(t, root, e, signer, ""), signer.PublicPEM()
+}
+
+// publishIn adds an edition that follows the one with the digest given.
+func publishIn(t testing.TB, root string, e *Edition, signer *sign.Key, previous string) (dir string) {
+	t.Helper()
 	dir = filepath.Join(root, "editions", "edition="+e.ID)
 	must(t, os.MkdirAll(dir, 0o755))
 	must(t, Write(dir, e))
@@ -165,8 +173,6 @@ func publish(t testing.TB, e *Edition) (root, dir string, key []byte) {
 		must(t, figures.Write(dir, set))
 	}
 	must(t, WriteSums(dir))
-	signer, err := sign.LoadOrMake(filepath.Join(t.TempDir(), "keys"))
-	must(t, err)
 	put := func(path string, content []byte) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, content, 0o644))
@@ -179,7 +185,8 @@ func publish(t testing.TB, e *Edition) (root, dir string, key []byte) {
 	}
 	p := attest.EditionPredicate{
 		Edition: e.ID, Registry: e.Registry, Namespaces: e.Namespaces, Audience: e.Audience, Method: e.Method, Rubric: rubric.Anonymous,
-		Counts: attest.EditionCounts{Endpoints: len(e.Records) + e.NotInEdition, Public: len(e.Records), NotInEdition: e.NotInEdition},
+		Previous: previous,
+		Counts:   attest.EditionCounts{Endpoints: len(e.Records) + e.NotInEdition, Public: len(e.Records), NotInEdition: e.NotInEdition},
 	}
 	var all []*attest.Statement
 	for _, r := range e.Records {
@@ -196,7 +203,7 @@ func publish(t testing.TB, e *Edition) (root, dir string, key []byte) {
 	must(t, err)
 	signed(filepath.Join(dir, attest.EditionFile), raw)
 	put(filepath.Join(root, "keys", "lustrum.pub"), signer.PublicPEM())
-	return root, dir, signer.PublicPEM()
+	return dir
 }
 
 func must(t testing.TB, err error) {

@@ -208,6 +208,9 @@ func (e *edition) prove(ctx context.Context, folder string, o verify.Options) er
 	if v.Edition == nil {
 		return nil // what it lists is not known, and the criterion says so
 	}
+	if err := e.previous(v.Edition); err != nil {
+		return err
+	}
 	e.tables(v.Edition)
 	return e.figures(ctx, v.Edition)
 }

@@ -238,3 +238,36 @@ func TestHostileTextIsInertInCSV(t *testing.T) {
 		}
 	}
 }
+
+func TestReproduceFollowsTheChain(t *testing.T) {
+	signer, err := sign.LoadOrMake(filepath.Join(t.TempDir(), "keys"))
+	must(t, err)
+	root := t.TempDir()
+	first := publishIn(t, root, fixture(t), signer, "")
+	head, err := os.ReadFile(filepath.Join(first, attest.EditionFile))
+	must(t, err)
+	later := fixture(t)
+	later.ID = "2026-01-12"
+	publishIn(t, root, later, signer, attest.Digest(head))
+	r := reproduce(t, root, ReproduceOptions{Key: signer.PublicPEM()})
+	if got := strings.Join(r.Editions, " "); got != "2026-01-11 2026-01-12" || r.Different() {
+		t.Errorf("editions %q: %+v", got, r.Items)
+	}
+	if i := item(t, r, Criterion, Previous); i.Edition != "2026-01-12" || i.Outcome != Same || i.Detail != "2026-01-11" {
+		t.Errorf("%+v", i)
+	}
+
+	must(t, os.RemoveAll(first))
+	r = reproduce(t, root, ReproduceOptions{Key: signer.PublicPEM()})
+	if i := item(t, r, Criterion, Previous); i.Outcome != NotAsked || r.Different() {
+		t.Errorf("without the first: %+v", r.Items)
+	}
+
+	other := fixture(t)
+	other.NotInEdition = 4
+	publishIn(t, root, other, signer, "")
+	r = reproduce(t, root, ReproduceOptions{Key: signer.PublicPEM()})
+	if i := item(t, r, Criterion, Previous); i.Outcome != Different {
+		t.Errorf("with another first: %+v", i)
+	}
+}
