@@ -14,7 +14,7 @@ import (
 )
 
 // maxIssuers is how many authorization servers of one resource are asked.
-const maxIssuers = 3
+const maxIssuers = 2
 
 // judgeMetadata follows a refusal to the metadata that it leads to, and that
 // to the authorization servers.
@@ -106,6 +106,9 @@ func (r *run) judgeResource(a *mcp.Answer, m resourceMetadata) {
 		r.warn(match, m.ev, "the metadata has no resource")
 	case m.same:
 		r.pass(match, m.ev, quoteShort(m.resource, 200))
+	case sameResource(r.endpoint.URL, strings.TrimSuffix(m.resource, "/")) || sameResource(r.endpoint.URL, m.resource+"/"):
+		r.warn(match, m.ev, fmt.Sprintf("resource %s differs from the endpoint %s by a trailing slash, which some clients refuse",
+			quoteShort(m.resource, 120), quoteShort(r.endpoint.URL, 120)))
 	case originOf(m.resource) != "" && strings.TrimSuffix(m.resource, "/") == originOf(r.endpoint.URL):
 		r.warn(match, m.ev, fmt.Sprintf("resource is the origin %s and not the endpoint %s: some clients accept that",
 			quoteShort(m.resource, 120), quoteShort(r.endpoint.URL, 120)))

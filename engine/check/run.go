@@ -31,11 +31,10 @@ type run struct {
 	line     Line
 	report   *Report
 
-	conn      *wire.Connection
-	client    *mcp.Client
-	probed    *mcp.Probe
-	first     *mcp.Probe // as Streamable HTTP, when the endpoint turned out to be HTTP+SSE
-	protected bool       // first contact was refused with 401 or 403
+	conn   *wire.Connection
+	client *mcp.Client
+	probed *mcp.Probe
+	first  *mcp.Probe // as Streamable HTTP, when the endpoint turned out to be HTTP+SSE
 }
 
 // phases maps each phase to its code, in the order of running.
