@@ -241,6 +241,9 @@ func TestPrivateMetadata(t *testing.T) {
 		u, _ := url.Parse(endpoint)
 		r := &run{url: u, report: &Report{}}
 		r.judgePrivate([]string{"https://mcp.test/.well-known/oauth-protected-resource", c.named}, at(2))
+		for _, f := range r.report.Findings {
+			prove(f)
+		}
 		if got := outcome(r.report, "discovery.ssrf"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.named, got, c.want)
 		}

@@ -145,6 +145,7 @@ func wellFormed(t testing.TB, rep *Report) {
 	lastID, lastSubject := -1, ""
 	for _, f := range rep.Findings {
 		seen[f.ID] = true
+		prove(f)
 		meta, ok := Lookup(f.ID)
 		if !ok {
 			t.Errorf("%s is not in the catalogue", f.ID)
