@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lustrum-mcp/lustrum/crawler/target"
@@ -136,11 +138,14 @@ func TestExposedInPublic(t *testing.T) {
 // A legacy HTTP+SSE server, also when it is listed as Streamable HTTP.
 func TestLegacySSE(t *testing.T) {
 	mux := http.NewServeMux()
-	messages := make(chan string, 16)
 	f := legacy("2024-11-05", goodTool)
+	var streams sync.Map // session to chan string
+	var sessions atomic.Int64
 	mux.HandleFunc("GET /sse", func(w http.ResponseWriter, req *http.Request) {
+		session, messages := fmt.Sprint(sessions.Add(1)), make(chan string, 16)
+		streams.Store(session, messages)
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "event: endpoint\ndata: /message\n\n")
+		fmt.Fprintf(w, "event: endpoint\ndata: /message?session=%s\n\n", session)
 		http.NewResponseController(w).Flush()
 		for {
 			select {
@@ -153,10 +158,15 @@ func TestLegacySSE(t *testing.T) {
 		}
 	})
 	mux.HandleFunc("POST /message", func(w http.ResponseWriter, req *http.Request) {
+		messages, ok := streams.Load(req.URL.Query().Get("session"))
+		if !ok {
+			http.NotFound(w, req)
+			return
+		}
 		rec := httptest.NewRecorder()
 		f.ServeHTTP(rec, req)
 		if rec.Body.Len() > 0 {
-			messages <- rec.Body.String()
+			messages.(chan string) <- rec.Body.String()
 		}
 		w.WriteHeader(http.StatusAccepted)
 	})
