@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 )
 
@@ -30,6 +29,9 @@ func readDocument(data []byte) (*document, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("not UTF-8")
 	}
+	if !json.Valid(data) {
+		return nil, errors.New("not JSON")
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return nil, errors.New("not a JSON object")
@@ -52,12 +54,6 @@ func readDocument(data []byte) (*document, error) {
 			doc.fault(true, "member twice: %s", clip(key))
 		}
 		doc.members[key] = value
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, errors.New("not JSON")
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("text after the JSON object")
 	}
 	return doc, nil
 }

@@ -31,7 +31,7 @@ const (
 type Attempt struct {
 	URL     string
 	Ref     int    // the exchange that shows it; 0 when nothing was sent
-	Outcome string // in words, without control characters of the server's making
+	Outcome string // in words; may quote the server, so escape it where it is shown
 	// Open says that the place may hold metadata all the same: no answer, a
 	// server error, a rate limit, a host that may not be asked.
 	Open bool
