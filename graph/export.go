@@ -42,37 +42,21 @@ func (g *Graph) Export(ctx context.Context, w io.Writer) error {
 }
 
 func (r *reader) lines(ctx context.Context) ([]string, error) {
-	var lines []string
-	var links []link
-	flush := func() error {
-		quads, err := r.quads(ctx, links)
-		for _, q := range quads {
-			lines = append(lines, line(q))
-		}
-		links = links[:0]
-		return err
+	links, err := r.all(ctx)
+	if err != nil {
+		return nil, err
 	}
-	it := r.qs.QuadsAllIterator().Iterate()
-	defer it.Close() //nolint:errcheck // Err says the same
-	for it.Next(ctx) {
-		l, err := r.link(it.Result())
+	lines := make([]string, 0, len(links))
+	for chunk := range slices.Chunk(links, 10_000) {
+		quads, err := r.quads(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
-		if links = append(links, l); len(links) == 10_000 {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		for _, q := range quads {
+			lines = append(lines, line(q))
 		}
 	}
-	if err := it.Err(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	err := flush()
-	return lines, err
+	return lines, nil
 }
 
 func line(q quad.Quad) string {

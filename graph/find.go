@@ -68,7 +68,7 @@ func kindNames() []string {
 }
 
 func (r *reader) candidates(ctx context.Context, ref string) ([]Node, error) {
-	if strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://") {
+	if scheme, _, ok := strings.Cut(ref, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		return r.byURL(ctx, ref)
 	}
 	if kind, key, ok := strings.Cut(ref, ":"); ok {

@@ -76,6 +76,17 @@ func (g *Graph) Query(ctx context.Context, path, where string, o QueryOptions) (
 	return q.rows, nil
 }
 
+// Validate says whether Query would take a path and a condition, without asking
+// a graph.
+func Validate(path, where string) error {
+	p, err := parsePath(path)
+	if err != nil {
+		return err
+	}
+	_, err = p.compile(where, cel.BoolType)
+	return err
+}
+
 // query is one query under way.
 type query struct {
 	*reader

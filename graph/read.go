@@ -43,7 +43,9 @@ func (l link) id() linkID {
 }
 
 // scan calls f for each quad that has the value in a direction and one of the
-// predicates (any when there is none), until f says no.
+// predicates (any when there is none), until f says no. f must not read the
+// store, unless it runs for the writer: bbolt stops for ever when a goroutine
+// reads inside a read while a writer waits to grow the file.
 func (r *reader) scan(ctx context.Context, d quad.Direction, v quad.Value, preds []quad.IRI, f func(link) (bool, error)) error {
 	ref, err := r.qs.ValueOf(v)
 	if err != nil || ref == nil {
@@ -121,6 +123,24 @@ func (r *reader) link(ref cayley.Ref) (link, error) {
 }
 
 var errDamaged = errors.New("the graph holds a fact without a name: delete the graph's directory and rebuild it from the statements")
+
+// all are the ids of every quad.
+func (r *reader) all(ctx context.Context) ([]link, error) {
+	var out []link
+	it := r.qs.QuadsAllIterator().Iterate()
+	defer it.Close() //nolint:errcheck // Err says the same
+	for it.Next(ctx) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l, err := r.link(it.Result())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, it.Err()
+}
 
 // quads resolves links to quads.
 func (r *reader) quads(ctx context.Context, links []link) ([]quad.Quad, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	cayley "github.com/cayleygraph/cayley/graph"
 	"github.com/cayleygraph/cayley/graph/kv"
 	"github.com/cayleygraph/cayley/graph/kv/bbolt"
-	"github.com/cayleygraph/cayley/graph/kv/btree"
 	"github.com/cayleygraph/quad"
 	"github.com/gofrs/flock"
 )
@@ -38,7 +38,8 @@ type Options struct {
 // one Apply runs at a time, and readers beside it see a superset of what is
 // current, never a hole.
 type Graph struct {
-	path string // directory; empty: in memory
+	path string // directory
+	temp bool   // it is removed on Close
 	lock *flock.Flock
 
 	writer sync.Mutex // held by an Apply
@@ -52,16 +53,16 @@ type Graph struct {
 }
 
 // Open opens the graph in the directory path, and makes it when there is none.
-// An empty path is a graph in memory. Close it. The error is ErrLocked when
-// another process holds it for longer than the time-out.
+// An empty path is a passing graph, in a directory of its own that Close
+// removes: Cayley's backends in memory are no choice, since one is not safe to
+// read and write at once, and the other (kv/btree) panics when keys are set
+// after others were deleted. The error is ErrLocked when another process holds
+// the graph for longer than the time-out.
 func Open(ctx context.Context, path string, o Options) (g *Graph, err error) {
-	g = &Graph{path: path, known: map[Node]bool{}}
 	if path == "" {
-		if g.qs, err = cayley.NewQuadStore(btree.Type, "", storeOptions); err != nil {
-			return nil, fmt.Errorf("make a graph in memory: %w", err)
-		}
-		return g, nil
+		return openPassing()
 	}
+	g = &Graph{path: path, known: map[Node]bool{}}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("open the graph: %q is a file where the graph's directory should be: move it away", path)
 	}
@@ -75,31 +76,71 @@ func Open(ctx context.Context, path string, o Options) (g *Graph, err error) {
 	if g.lock, err = lock(ctx, path, timeout); err != nil {
 		return nil, err
 	}
-	if g.qs, err = openStore(path); err != nil {
+	if g.qs, err = openStore(path, storeOptions); err != nil {
 		return nil, errors.Join(err, g.lock.Close())
 	}
 	return g, nil
 }
 
+// openPassing makes a graph that nobody will open again: nothing waits for the
+// disk.
+func openPassing() (*Graph, error) {
+	dir, err := os.MkdirTemp("", "lustrum-graph-")
+	if err != nil {
+		return nil, fmt.Errorf("make a passing graph: %w", err)
+	}
+	g := &Graph{path: dir, temp: true, known: map[Node]bool{}}
+	if g.qs, err = openStore(dir, g.storeOptions()); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return g, nil
+}
+
+func (g *Graph) storeOptions() cayley.Options {
+	if !g.temp {
+		return storeOptions
+	}
+	o := maps.Clone(storeOptions)
+	o["nosync"] = true
+	return o
+}
+
+// storeFile is the name that Cayley gives its file.
+const storeFile = "indexes.bolt"
+
 // openStore opens or makes the file. It answers damage with an error, panics
 // of the libraries below included.
-func openStore(path string) (qs cayley.QuadStore, err error) {
+func openStore(path string, o cayley.Options) (qs cayley.QuadStore, err error) {
 	defer damage(path, &err)
-	err = os.ErrNotExist
-	if _, serr := os.Stat(filepath.Join(path, "indexes.bolt")); serr == nil {
-		qs, err = cayley.NewQuadStore(bbolt.Type, path, storeOptions)
+	info, err := os.Stat(filepath.Join(path, storeFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		err = makeStore(path)
+	case err == nil && !info.Mode().IsRegular():
+		err = fmt.Errorf("%q is no file", storeFile)
 	}
-	// A process that ended between making the file and filling it leaves one
-	// that was never initialised.
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, cayley.ErrNotInitialized) {
-		if err = cayley.InitQuadStore(bbolt.Type, path, storeOptions); err == nil {
-			qs, err = cayley.NewQuadStore(bbolt.Type, path, storeOptions)
-		}
+	if err == nil {
+		qs, err = cayley.NewQuadStore(bbolt.Type, path, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the graph %q: %w: if it is damaged, delete the directory and rebuild the graph from the statements", path, err)
 	}
 	return qs, nil
+}
+
+// makeStore makes the file aside and moves it in place when it is whole: Cayley
+// fills a new one in several steps, takes a half-filled one for an old format
+// without our index, and never lets go of one that it could not read.
+func makeStore(path string) error {
+	next, err := os.MkdirTemp(path, "new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(next) //nolint:errcheck // empty by then, or of no use
+	if err := cayley.InitQuadStore(bbolt.Type, next, storeOptions); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(next, storeFile), filepath.Join(path, storeFile))
 }
 
 // damage turns a panic of the store into an error. The graph is an index: what
@@ -124,6 +165,9 @@ func (g *Graph) Close() error {
 	if g.lock != nil {
 		err = errors.Join(err, os.Truncate(g.lock.Path(), 0), g.lock.Close())
 		g.lock = nil
+	}
+	if g.temp {
+		err = errors.Join(err, os.RemoveAll(g.path))
 	}
 	return err
 }
@@ -158,7 +202,7 @@ func (g *Graph) commit(ctx context.Context, step string, action cayley.Procedure
 		for i, q := range quads {
 			deltas[i] = cayley.Delta{Quad: q, Action: action}
 		}
-		err = g.apply(deltas)
+		err = g.apply(action, deltas)
 	}
 	if err == nil {
 		return nil
@@ -167,23 +211,25 @@ func (g *Graph) commit(ctx context.Context, step string, action cayley.Procedure
 	return errors.Join(err, g.reopen())
 }
 
-func (g *Graph) apply(deltas []cayley.Delta) (err error) {
+func (g *Graph) apply(action cayley.Procedure, deltas []cayley.Delta) (err error) {
+	if action == cayley.Delete {
+		// A reader holds ids between two looks at the store. Adds leave them
+		// valid, removes don't.
+		g.mu.Lock()
+		defer g.mu.Unlock()
+	}
 	defer damage(g.path, &err)
 	return g.qs.ApplyDeltas(deltas, cayley.IgnoreOpts{IgnoreDup: true, IgnoreMissing: true})
 }
 
-// reopen replaces the store handle. A graph in memory can't be: it ends here.
+// reopen replaces the store handle.
 func (g *Graph) reopen() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known = map[Node]bool{}
 	err := g.qs.Close()
 	g.qs = nil
-	if g.path == "" {
-		g.bad = errors.New("a write to this graph in memory failed: make a new one")
-		return err
-	}
-	qs, oerr := openStore(g.path)
+	qs, oerr := openStore(g.path, g.storeOptions())
 	if oerr != nil {
 		g.bad = oerr
 		return errors.Join(err, oerr)

@@ -70,7 +70,7 @@ func (p *Policy) validateExamples() error {
 	return nil
 }
 
-// Test runs the policy's examples, without its exemptions, on graphs in memory.
+// Test runs the policy's examples, without its exemptions, on passing graphs.
 // The error names the first example that comes out otherwise, and how.
 func Test(ctx context.Context, p *Policy) error {
 	bare := *p
@@ -88,7 +88,7 @@ func (p *Policy) run(ctx context.Context, e Example) error {
 	if err != nil {
 		return err
 	}
-	defer g.Close() //nolint:errcheck // in memory
+	defer g.Close() //nolint:errcheck // of no use any more
 	if err := e.apply(ctx, g); err != nil {
 		return err
 	}
