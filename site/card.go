@@ -132,7 +132,11 @@ func pace(rps float64) string {
 	if rps <= 0 {
 		return "no cap"
 	}
-	return fmt.Sprintf("at most %s requests a second and host", strings.TrimSuffix(points(rps), ".0"))
+	unit := "requests"
+	if rps == 1 {
+		unit = "request"
+	}
+	return fmt.Sprintf("at most %s %s a second and host", strings.TrimSuffix(points(rps), ".0"), unit)
 }
 
 // categories lists the categories of a score in the order of its rubric.

@@ -44,9 +44,12 @@ func bars(id, title, description string, rows []bar) template.HTML {
 		if r.HasInterval {
 			mid := y + barTop + barHeight/2
 			low, high := length(unit(r.Low)), length(unit(r.High))
-			fmt.Fprintf(&b, `<g class="bar-interval"><line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, high, mid, mid)
-			fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, low, mid-4, mid+4)
-			fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/></g>`, high, high, mid-4, mid+4)
+			// The halo keeps the line apart from the bar under it.
+			for _, class := range []string{"bar-halo", "bar-interval"} {
+				fmt.Fprintf(&b, `<g class="%s"><line x1="%s" x2="%s" y1="%d" y2="%d"/>`, class, low, high, mid, mid)
+				fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, low, mid-4, mid+4)
+				fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/></g>`, high, high, mid-4, mid+4)
+			}
 		}
 	}
 	b.WriteString(`</svg>`)

@@ -36,7 +36,7 @@ type cell struct {
 
 // columnHeads are the columns that charts read by name, in words.
 var columnHeads = map[string]string{
-	"label": "", "count": "Count", "denominator": "Of", "share": "Share", "low": "From", "high": "To",
+	"label": "Group", "denominator": "Of", "share": "Share", "low": "From", "high": "To",
 }
 
 // viewFigure prepares a figure. folder is the edition's, relative to the page.
@@ -49,8 +49,8 @@ func viewFigure(f *figures.Figure, folder string) figureView {
 	for i, c := range f.Columns {
 		head, known := columnHeads[c]
 		switch {
-		case c == "label":
-			head = strings.ToUpper(v.Unit[:min(1, len(v.Unit))]) + v.Unit[min(1, len(v.Unit)):]
+		case c == "count" && v.Unit != "":
+			head = strings.ToUpper(v.Unit[:1]) + v.Unit[1:]
 		case !known:
 			head = name(c)
 		}

@@ -103,6 +103,7 @@ func (s *site) writePolicies() error {
 // methodView is the method page: the rubric as data.
 type methodView struct {
 	Method     string
+	Pace       string // the fastest that a record of the edition allowed; empty without a cap
 	Registry   string
 	Namespaces []string
 	Contact    string
@@ -138,6 +139,14 @@ func (s *site) writeMethod() error {
 	}
 	for _, n := range e.Namespaces {
 		v.Namespaces = append(v.Namespaces, name(n))
+	}
+	fastest, capped := 0.0, len(e.Records) > 0
+	for _, r := range e.Records {
+		rps := r.Statement.Predicate.Plan.RPS
+		fastest, capped = max(fastest, rps), capped && rps > 0
+	}
+	if capped {
+		v.Pace = pace(fastest)
 	}
 	ids := map[string]bool{rubric.Anonymous: len(e.Records) == 0}
 	for _, r := range e.Records {
