@@ -67,7 +67,7 @@ func Build(dir string, in Input) error {
 		return fmt.Errorf("build the site: %w", err)
 	}
 	for _, step := range []func() error{
-		s.writeAssets, s.writeStart, s.writeServers, s.writeMethod, s.writePolicies, s.writeEnds, s.writeCards,
+		s.makeFolders, s.writeAssets, s.writeStart, s.writeServers, s.writeMethod, s.writePolicies, s.writeEnds, s.writeCards,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("build the site: %w", err)
@@ -153,14 +153,22 @@ func (s *site) renderPage(template, path string, p page) error {
 	return s.write(path, b.Bytes())
 }
 
-// write makes a new file below the site's folder.
-func (s *site) write(path string, content []byte) error {
-	full := filepath.Join(s.dir, filepath.FromSlash(path))
-	if strings.Contains(path, "/") {
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+func (s *site) makeFolders() error {
+	folders := []string{serversDir, assetsDir}
+	if len(s.in.PublicKeyPEM) > 0 {
+		folders = append(folders, filepath.Dir(filepath.FromSlash(keyPath)))
+	}
+	for _, folder := range folders {
+		if err := os.MkdirAll(filepath.Join(s.dir, folder), 0o755); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// write makes a new file in the site or one of its folders.
+func (s *site) write(path string, content []byte) error {
+	full := filepath.Join(s.dir, filepath.FromSlash(path))
 	f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
