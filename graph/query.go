@@ -43,13 +43,19 @@ type Group struct {
 	Count int    `json:"count"`
 }
 
-// Query returns the paths that match a path expression (see the package's
-// reference: "server -> tool", "server ->* check") and a condition in CEL, which
-// may be empty. Conditions know each node by its kind, and what an edge to a
-// check carries as "finding". A condition that asks for a field which a node
-// does not have is undecided, and the row is left out and counted: ask has()
-// first to decide it. A kind, edge or field that does not exist is an error
-// that suggests the right one.
+// Query returns the paths that match a path expression and a condition in CEL,
+// which may be empty.
+//
+// A path is kinds with arrows between them: "server -> tool". Kinds in between
+// are filled in when there is exactly one way ("server -> namespace"); "->*"
+// follows any number of inheriting edges, none included ("server ->* check");
+// "<-" and "<-*" go the other way; "-NAME->" and "<-NAME-" follow one edge only.
+//
+// Conditions know each node by its kind (the second of a kind as "server2"), and
+// what an edge to a check carries as "finding". A condition that asks for a
+// field which a node does not have is undecided, and the row is left out and
+// counted: ask has() first to decide it. A kind, edge or field that does not
+// exist is an error that suggests the right one.
 func (g *Graph) Query(ctx context.Context, path, where string, o QueryOptions) (*Rows, error) {
 	q := query{options: o, rows: &Rows{Rows: []Row{}}}
 	var err error
