@@ -23,6 +23,9 @@ type document struct {
 	faults  []Fault
 }
 
+// errTooDeep is a bound of this reader and no fault of the JSON.
+var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
+
 // readDocument reads one object and nothing after it. Of a member that occurs
 // twice the last is used, as most readers do, and the fault is kept.
 func readDocument(data []byte) (*document, error) {
@@ -48,7 +51,7 @@ func readDocument(data []byte) (*document, error) {
 			return nil, errors.New("not JSON")
 		}
 		if depth(value) > maxDepth {
-			return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
+			return nil, errTooDeep
 		}
 		if _, twice := doc.members[key]; twice {
 			doc.fault(true, "member twice: %s", clip(key))

@@ -19,12 +19,13 @@ type Doer interface {
 // State says what looking for metadata came to.
 type State string
 
-// The states. Only Absent says something about the server: every place was
-// asked and every one answered that nothing is there.
+// The states. Only Found and Absent say something about the server; Absent is
+// that every place was asked and every one answered that nothing is there.
 const (
 	Found        State = "found"
 	Absent       State = "absent"
-	Inconclusive State = "inconclusive"
+	Inconclusive State = "inconclusive" // a place gave no answer that tells
+	Blocked      State = "blocked"      // a place may not be asked, and all others have nothing
 )
 
 // Attempt is what came of one place.
@@ -35,6 +36,9 @@ type Attempt struct {
 	// Open says that the place may hold metadata all the same: no answer, a
 	// server error, a rate limit, a host that may not be asked.
 	Open bool
+	// Blocked says that the scope or the address guard refused the request, so
+	// that nothing was sent (wire.ErrBlocked). Such a place is open as well.
+	Blocked bool
 }
 
 func (a Attempt) String() string { return a.URL + ": " + a.Outcome }
@@ -63,13 +67,13 @@ func (s *Search) Refs() (first, last int) {
 	return first, last
 }
 
-// Why says why a search is inconclusive, "" when it is not.
+// Why says why a search is inconclusive or blocked, "" when it is neither.
 func (s *Search) Why() string {
-	if s.State != Inconclusive {
+	if s.State != Inconclusive && s.State != Blocked {
 		return ""
 	}
 	for _, a := range s.Attempts {
-		if a.Open {
+		if a.Open && a.Blocked == (s.State == Blocked) {
 			return a.String()
 		}
 	}
@@ -91,8 +95,12 @@ func search(ctx context.Context, do Doer, places []string, take func(url string,
 			}
 		}
 		s.Attempts = append(s.Attempts, a)
-		if a.Open {
+		switch {
+		case !a.Open:
+		case !a.Blocked:
 			s.State = Inconclusive
+		case s.State == Absent:
+			s.State = Blocked
 		}
 		if ctx.Err() != nil {
 			s.State = Inconclusive
@@ -119,7 +127,7 @@ func ask(ctx context.Context, do Doer, place string) (Attempt, *document) {
 	if err != nil {
 		a.Ref, a.Open, a.Outcome = wire.RefOf(err), true, "no answer: "+err.Error()
 		if errors.Is(err, wire.ErrBlocked) {
-			a.Outcome = "not asked: " + err.Error()
+			a.Blocked, a.Outcome = true, "not asked: "+err.Error()
 		}
 		return a, nil
 	}
@@ -128,27 +136,38 @@ func ask(ctx context.Context, do Doer, place string) (Attempt, *document) {
 	if a.Outcome, a.Open = status(resp.StatusCode); a.Outcome != "" {
 		return a, nil
 	}
-	given := resp.Header.Get("Content-Type")
-	// A faulty parameter does not hide what the type is.
-	if media, _, err := mime.ParseMediaType(given); media != "application/json" || (err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter)) {
-		a.Outcome = fmt.Sprintf("HTTP 200 with %q, which is not application/json", clip(given))
-		return a, nil
-	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		a.Open, a.Outcome = true, "the answer broke off: "+err.Error()
 		return a, nil
-	case len(raw) > maxDocument:
-		a.Open, a.Outcome = true, fmt.Sprintf("the document is over %d bytes and was not read", maxDocument)
+	}
+	given := resp.Header.Get("Content-Type")
+	typed := isJSON(given)
+	if len(raw) > maxDocument {
+		a.Open, a.Outcome = typed, fmt.Sprintf("a document of %q that is over %d bytes and was not read", clip(given), maxDocument)
 		return a, nil
 	}
 	d, err := readDocument(raw)
-	if err != nil {
+	switch {
+	case errors.Is(err, errTooDeep):
+		a.Open, a.Outcome = true, "the document is "+err.Error()+" and was not read"
+	case err != nil && !typed:
+		a.Outcome = fmt.Sprintf("HTTP 200 with %q, which is not application/json, and %v", clip(given), err)
+	case err != nil:
 		a.Outcome = "HTTP 200 and " + err.Error()
-		return a, nil
+	case !typed:
+		d.fault(true, "sent as %q and not as application/json", clip(given))
 	}
 	return a, d
+}
+
+// isJSON reports whether a Content-Type is the one that RFC 9728, section 3.2
+// and RFC 8414, section 3.2 demand. Many clients read what comes as another
+// one, so that is a fault and does not make a document absent. A faulty
+// parameter does not hide what the type is.
+func isJSON(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return media == "application/json" && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
 }
 
 // status reads a status other than 200: what it says, and whether metadata may

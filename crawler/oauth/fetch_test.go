@@ -25,6 +25,9 @@ type page struct {
 
 func doc(body string) page { return page{200, "application/json", body, nil} }
 
+// outside is how a line refuses a host.
+var outside = &wire.Error{Err: fmt.Errorf("host x is %w", wire.ErrBlocked)}
+
 type fake struct {
 	pages map[string]page
 	asked []string
@@ -70,7 +73,15 @@ func TestFetchResourceMetadata(t *testing.T) {
 		{"a redirect elsewhere", "", map[string]page{atRoot: {302, "", "", nil}}, Inconclusive, "", nil},
 		{"no answer", "", map[string]page{atRoot: {err: errors.New("reset")}}, Inconclusive, "", nil},
 		{"an application's page for everything", "", map[string]page{byPath: {200, "text/html", "<html>", nil}, atRoot: {200, "text/html", "<html>", nil}}, Absent, "", nil},
-		{"JSON under another type", "", map[string]page{byPath: {200, "text/plain", good, nil}}, Absent, "", nil},
+		{"JSON under another type", "", map[string]page{byPath: {200, "text/plain", good, nil}}, Found, byPath, nil},
+		{"a long page of an application", "", map[string]page{byPath: {200, "text/html", strings.Repeat("x", 300<<10), nil}}, Absent, "", nil},
+		{"a type that is missing, and no JSON", "", map[string]page{byPath: {200, "", "hello", nil}}, Absent, "", nil},
+		{"the only place that is left may not be asked", hint, map[string]page{hint: {err: outside}}, Blocked, "", []string{hint, byPath, atRoot}},
+		{"blocked, and another place is down", hint, map[string]page{hint: {err: outside}, atRoot: {503, "", "", nil}}, Inconclusive, "", nil},
+		{"down, and another place is blocked", hint, map[string]page{hint: {502, "", "", nil}, byPath: {err: outside}}, Inconclusive, "", nil},
+		{"blocked, and found elsewhere", hint, map[string]page{hint: {err: outside}, atRoot: doc(good)}, Found, atRoot, nil},
+		{"403 everywhere", "", map[string]page{byPath: {403, "", "", nil}, atRoot: {403, "", "", nil}}, Absent, "", nil},
+		{"time-out", "", map[string]page{byPath: {err: context.DeadlineExceeded}}, Inconclusive, "", nil},
 		{"a type with parameters", "", map[string]page{byPath: {200, `Application/JSON; charset="utf-8"`, good, nil}}, Found, byPath, nil},
 		{"a type with a faulty parameter", "", map[string]page{byPath: {200, "application/json; charset", good, nil}}, Found, byPath, nil},
 		{"an error in JSON", "", map[string]page{atRoot: doc(`{"error":"OAuth not configured"}`)}, Absent, "", nil},
@@ -80,7 +91,7 @@ func TestFetchResourceMetadata(t *testing.T) {
 		{"two documents", "", map[string]page{atRoot: doc(good + good)}, Absent, "", nil},
 		{"half a document", "", map[string]page{atRoot: doc(good[:40])}, Absent, "", nil},
 		{"not UTF-8", "", map[string]page{atRoot: doc(`{"resource":"` + "\xff" + `"}`)}, Absent, "", nil},
-		{"too deep", "", map[string]page{atRoot: doc(`{"resource":"x","y":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`)}, Absent, "", nil},
+		{"too deep to tell", "", map[string]page{atRoot: doc(`{"resource":"x","y":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`)}, Inconclusive, "", nil},
 		{"too long to tell", "", map[string]page{atRoot: doc(`{"resource":"` + strings.Repeat("x", 300<<10) + `"}`)}, Inconclusive, "", nil},
 		{"no content", "", map[string]page{atRoot: {204, "", "", nil}}, Absent, "", nil},
 	} {
@@ -93,7 +104,7 @@ func TestFetchResourceMetadata(t *testing.T) {
 			if c.asked != nil && !slices.Equal(f.asked, c.asked) {
 				t.Errorf("asked %q, want %q", f.asked, c.asked)
 			}
-			if (m.Why() != "") != (c.state == Inconclusive) {
+			if (m.Why() != "") != (c.state == Inconclusive || c.state == Blocked) {
 				t.Errorf("why %q", m.Why())
 			}
 			if len(m.Attempts) != len(f.asked) {
@@ -180,6 +191,29 @@ func TestFetchAuthorizationServer(t *testing.T) {
 	}
 }
 
+// An authorization server that may not be asked is not one without metadata.
+func TestBlockedAuthorizationServer(t *testing.T) {
+	f := &fake{pages: map[string]page{}}
+	for _, place := range WellKnownIssuer("https://as.test") {
+		f.pages[place] = page{err: outside}
+	}
+	m := FetchAuthorizationServer(context.Background(), f, "https://as.test")
+	if m.State != Blocked || m.OtherIssuer != "" || !strings.Contains(m.Why(), "not asked") {
+		t.Errorf("%s: %v, %s", m.State, m.Attempts, m.Why())
+	}
+}
+
+// A document of another type is read, and the deviation is told.
+func TestTypeOfDocument(t *testing.T) {
+	for media, faults := range map[string]int{"application/json": 0, "application/json;charset=utf-8": 0, "text/plain": 1, "text/html": 1, "": 1} {
+		f := &fake{pages: map[string]page{byPath: {200, media, good, nil}}}
+		m := FetchResourceMetadata(context.Background(), f, endpoint, "")
+		if m.State != Found || len(m.Faults) != faults {
+			t.Errorf("%q: %s, faults %q", media, m.State, m.Faults)
+		}
+	}
+}
+
 // Over a real line: evidence is numbered, and a challenge that points at a
 // cloud's metadata address sends nothing there.
 func TestOverTheWire(t *testing.T) {
@@ -208,7 +242,7 @@ func TestOverTheWire(t *testing.T) {
 	if first, last := m.Refs(); first != 1 || last != 2 {
 		t.Errorf("req#%d-%d, want 1-2", first, last)
 	}
-	if a := m.Attempts[0]; a.Ref != 0 || !a.Open || !strings.HasPrefix(a.Outcome, "not asked") {
+	if a := m.Attempts[0]; a.Ref != 0 || !a.Open || !a.Blocked || !strings.HasPrefix(a.Outcome, "not asked") {
 		t.Errorf("the blocked attempt: %+v", a)
 	}
 	if got := line.Blocked(); !slices.Equal(got, []string{"169.254.169.254"}) {
