@@ -46,7 +46,7 @@ func (f *TLSFacts) certificate(c *x509.Certificate) {
 // one exchange with the method CONNECT.
 func (l *Line) Connect(ctx context.Context) *Connection {
 	c := &Connection{Scheme: l.origin.Scheme}
-	if err := l.door.pace.wait(ctx, l.origin.Hostname()); err != nil {
+	if err := l.door.pace.wait(ctx, hostOf(l.home)); err != nil {
 		c.TCPErr = err
 		return c
 	}
@@ -69,7 +69,7 @@ func (l *Line) Connect(ctx context.Context) *Connection {
 }
 
 func (l *Line) connect(ctx context.Context, c *Connection, x *Exchange) error {
-	host := l.origin.Hostname()
+	host := hostOf(l.home)
 	if to, ok := l.door.resolve[l.home]; ok {
 		c.Addresses = []netip.Addr{to.Addr()}
 	} else if ip, err := netip.ParseAddr(host); err == nil {

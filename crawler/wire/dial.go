@@ -22,6 +22,7 @@ func (l *Line) newTransport() *http.Transport {
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        idleConnection,
 		MaxResponseHeaderBytes: maxResponseHeader,
 	}
 }
@@ -30,7 +31,8 @@ func (l *Line) newTransport() *http.Transport {
 // where DNS says, which is judged for each address at the moment of dialling.
 func (l *Line) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: l.door.o.ConnectTimeout}
-	if to, ok := l.door.resolve[strings.ToLower(addr)]; ok {
+	addr = dialKey(addr)
+	if to, ok := l.door.resolve[addr]; ok {
 		return dialer.DialContext(ctx, network, to.String())
 	}
 	if !l.mayBePrivate(addr) {
@@ -45,10 +47,18 @@ func (l *Line) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return dialer.DialContext(ctx, network, addr)
 }
 
+// dialKey is an address to dial as hostKey spells it.
+func dialKey(addr string) string {
+	host, port, err := net.SplitHostPort(strings.ToLower(addr))
+	if err != nil {
+		return addr
+	}
+	return net.JoinHostPort(strings.TrimSuffix(host, "."), port)
+}
+
 // mayBePrivate reports whether the operator named this host.
 func (l *Line) mayBePrivate(addr string) bool {
-	key := strings.ToLower(addr)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return (l.named && key == l.home) || l.near[key]
+	return (l.named && addr == l.home) || l.near[addr]
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lustrum-mcp/lustrum/crawler/target"
 )
 
 // Limits that hold unless Options say otherwise.
@@ -21,7 +24,9 @@ const (
 	DefaultConnectTimeout = 10 * time.Second
 	DefaultMaxBody        = 16 << 20 // decoded bytes
 	MaxRedirects          = 3
-	maxResponseHeader     = 256 << 10
+	maxResponseHeader     = 256 << 10 // bytes
+	idleConnection        = 30 * time.Second
+	maxAllowed            = 16 // hosts that one line may ask besides its own
 )
 
 // Clock tells the time and waits. Tests bring their own.
@@ -56,8 +61,10 @@ type Door struct {
 
 // NewDoor checks the options and returns a door.
 func NewDoor(o Options) (*Door, error) {
-	if o.PerHost < 0 || o.Overall < 0 {
-		return nil, errors.New("a rate can't be negative")
+	for _, rate := range []float64{o.PerHost, o.Overall} {
+		if !(rate >= 0 && rate < math.Inf(1)) || (rate > 0 && rate < minRate) {
+			return nil, fmt.Errorf("a rate of %g requests per second is none: give 0 for no cap, or at least %g", rate, minRate)
+		}
 	}
 	if strings.ContainsAny(o.UserAgent, "\r\n") {
 		return nil, errors.New("the User-Agent must be one line")
@@ -79,6 +86,9 @@ func NewDoor(o Options) (*Door, error) {
 		from, to, err := parseResolve(r)
 		if err != nil {
 			return nil, err
+		}
+		if other, twice := d.resolve[from]; twice && other != to {
+			return nil, fmt.Errorf("--resolve leads %s to %s and to %s; give one of them", from, other, to)
 		}
 		d.resolve[from] = to
 	}
@@ -106,8 +116,12 @@ func parseResolve(s string) (from string, to netip.AddrPort, err error) {
 	}
 	to, err = netip.ParseAddrPort(address)
 	if err != nil {
-		ip, err := netip.ParseAddr(strings.Trim(address, "[]"))
-		if err != nil {
+		bare, bracketed := strings.CutPrefix(address, "[")
+		if bracketed {
+			bare, bracketed = strings.CutSuffix(bare, "]")
+		}
+		ip, err := netip.ParseAddr(bare)
+		if err != nil || bracketed != strings.HasPrefix(address, "[") || (bracketed && ip.Is4()) {
 			return "", to, bad
 		}
 		to = netip.AddrPortFrom(ip, uint16(port))
@@ -115,7 +129,11 @@ func parseResolve(s string) (from string, to netip.AddrPort, err error) {
 	if to.Port() == 0 || to.Addr().Zone() != "" {
 		return "", to, bad
 	}
-	return net.JoinHostPort(strings.ToLower(host), portText), to, nil
+	from, err = hostKey(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, portText)})
+	if err != nil {
+		return "", to, fmt.Errorf("--resolve %q: %w", s, err)
+	}
+	return from, to, nil
 }
 
 // Acquire waits until no other check is under way on a host and holds it until
@@ -153,7 +171,7 @@ func (d *Door) Open(rawURL string, named bool) (*Line, error) {
 	}
 	key, err := hostKey(u)
 	if err != nil {
-		return nil, fmt.Errorf("open a line to %q: %w", u.Redacted(), err)
+		return nil, fmt.Errorf("open a line to %q: %w", maskURL(u), err)
 	}
 	l := &Line{door: d, origin: u, named: named, scope: map[string]bool{key: true}, blocked: map[string]bool{}}
 	l.home = key
@@ -161,7 +179,9 @@ func (d *Door) Open(rawURL string, named bool) (*Line, error) {
 	return l, nil
 }
 
-// hostKey is the "host:port" of a URL in lower case, a trailing dot dropped.
+// hostKey is the "host:port" of a URL in the one spelling that target.Canonical
+// gives a host. Hosts that only some resolvers take for an address (decimal,
+// octal and hexadecimal forms, zones) have none.
 func hostKey(u *url.URL) (string, error) {
 	port := u.Port()
 	switch {
@@ -174,7 +194,15 @@ func hostKey(u *url.URL) (string, error) {
 	case port == "":
 		port = "80"
 	}
-	return net.JoinHostPort(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port), nil
+	canonical, err := target.Canonical(u.Scheme + "://" + u.Host + "/")
+	if err != nil {
+		return "", err
+	}
+	named, err := url.Parse(canonical)
+	if err != nil {
+		return "", errors.Unwrap(err)
+	}
+	return net.JoinHostPort(named.Hostname(), port), nil
 }
 
 type systemClock struct{}

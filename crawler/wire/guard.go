@@ -11,19 +11,18 @@ import (
 var private = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"::/128", "::1/128", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+	"168.63.129.16/32", // a cloud's own services, seen from inside it
+	"::/128", "::1/128", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
 )
 
-// embedding are IPv6 ranges that carry an IPv4 address, with the byte where it
-// starts. Whoever may not reach the IPv4 address may not reach these.
-var embedding = []struct {
-	prefix netip.Prefix
-	at     int
-}{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
-	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
-	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible, RFC 4291
-}
+// unicast holds every IPv6 address that is assigned for use on the internet
+// (RFC 4291, section 2.4, and IANA's registry).
+var unicast = netip.MustParsePrefix("2000::/3")
+
+// nat64 carries an IPv4 address in its last four bytes (RFC 6052). On a network
+// with IPv6 only, every public IPv4 host is reached through it, so the address
+// inside decides.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // local64 is NAT64 for local use (RFC 8215), whose layout is the operator's
 // own: nothing can be said of where it leads.
@@ -40,25 +39,23 @@ func prefixes(texts ...string) []netip.Prefix {
 // publicAddress returns an error when an address is one that only a named host
 // may lead to.
 func publicAddress(a netip.Addr) error {
-	a = a.Unmap()
+	// A zone would keep an address out of every prefix.
+	a = a.Unmap().WithZone("")
 	for _, p := range private {
 		if p.Contains(a) {
 			return fmt.Errorf("address %s is in the private or reserved range %s: %w", a, p, ErrBlocked)
 		}
 	}
-	if local64.Contains(a) {
+	switch {
+	case local64.Contains(a):
 		return fmt.Errorf("address %s is in the private range %s: %w", a, local64, ErrBlocked)
-	}
-	if a.Is6() {
+	case nat64.Contains(a):
 		raw := a.As16()
-		for _, e := range embedding {
-			if e.prefix.Contains(a) {
-				inner := netip.AddrFrom4([4]byte(raw[e.at : e.at+4]))
-				if err := publicAddress(inner); err != nil {
-					return fmt.Errorf("address %s carries the address %s: %w", a, inner, ErrBlocked)
-				}
-			}
+		if inner := netip.AddrFrom4([4]byte(raw[12:])); publicAddress(inner) != nil {
+			return fmt.Errorf("address %s carries the address %s: %w", a, inner, ErrBlocked)
 		}
+	case a.Is6() && !unicast.Contains(a):
+		return fmt.Errorf("address %s is not in %s, the public range: %w", a, unicast, ErrBlocked)
 	}
 	return nil
 }

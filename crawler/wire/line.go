@@ -42,14 +42,17 @@ func (l *Line) Allow(rawURL string) error {
 	}
 	key, err := hostKey(u)
 	if err != nil {
-		return fmt.Errorf("authorization server %q: %w", u.Redacted(), err)
+		return fmt.Errorf("authorization server %q: %w", maskURL(u), err)
 	}
 	near := l.named && loopbackName(u.Hostname()) && loopbackName(l.origin.Hostname())
 	if u.Scheme != "https" && !near {
-		return fmt.Errorf("authorization server %q is not https and is %w", u.Redacted(), ErrBlocked)
+		return fmt.Errorf("authorization server %q is not https and is %w", maskURL(u), ErrBlocked)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.scope[key] && len(l.scope) > maxAllowed {
+		return fmt.Errorf("authorization server %q is over the bound of %d hosts of one target and is %w", maskURL(u), maxAllowed, ErrBlocked)
+	}
 	l.scope[key] = true
 	if near {
 		if l.near == nil {
@@ -70,6 +73,10 @@ func loopbackName(host string) bool {
 // sent again (307 and 308 always; 301, 302 and 303 for GET and HEAD). A
 // redirect that is not followed is the answer.
 func (l *Line) Do(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if _, err := takeBody(req); err != nil {
+		return nil, &Error{Err: err}
+	}
 	for hop := 0; ; hop++ {
 		resp, err := l.RoundTrip(req)
 		if err != nil {
@@ -79,19 +86,17 @@ func (l *Line) Do(req *http.Request) (*http.Response, error) {
 		if next == nil || hop == MaxRedirects {
 			return resp, nil
 		}
-		_, err = io.CopyN(io.Discard, resp.Body, MaxRecordedBody)
-		if err = errors.Join(ignoreEnd(err), resp.Body.Close()); err != nil {
-			return nil, &Error{N: Ref(resp), Err: fmt.Errorf("read a redirect: %w", err)}
+		// The body of a redirect is evidence and no more: it is read for the
+		// record, and whether it ends well changes nothing.
+		if resp.ContentLength != 0 {
+			_, _ = io.CopyN(io.Discard, resp.Body, MaxRecordedBody)
+		}
+		_ = resp.Body.Close()
+		if err := req.Context().Err(); err != nil {
+			return nil, &Error{N: Ref(resp), Err: fmt.Errorf("follow a redirect: %w", err)}
 		}
 		req = next
 	}
-}
-
-func ignoreEnd(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 // redirect returns the request that a redirect asks for, nil when the answer
@@ -115,15 +120,29 @@ func (l *Line) redirect(req *http.Request, resp *http.Response) *http.Request {
 	if err != nil || to.User != nil {
 		return nil
 	}
-	key, err := hostKey(to)
-	if err != nil || (req.URL.Scheme == "https" && to.Scheme != "https") {
+	if to.Scheme != "http" && to.Scheme != "https" {
 		return nil
 	}
-	if !l.inScope(key) {
-		l.block(to)
+	key, err := hostKey(to)
+	downgrade := req.URL.Scheme == "https" && to.Scheme != "https"
+	if err != nil || !l.inScope(key) {
+		if !downgrade || !strings.EqualFold(to.Hostname(), req.URL.Hostname()) {
+			l.block(to)
+		}
+		return nil
+	}
+	if downgrade {
 		return nil
 	}
 	next := req.Clone(req.Context())
+	if from, err := hostKey(req.URL); err != nil || from != key {
+		// What was meant for one host is not shown to another.
+		for name := range next.Header {
+			if secretHeader(name) || name == sessionHeader {
+				next.Header.Del(name)
+			}
+		}
+	}
 	next.URL, next.Host, next.Response = to, "", resp
 	if req.GetBody != nil {
 		if next.Body, err = req.GetBody(); err != nil {
@@ -144,10 +163,10 @@ func (l *Line) inScope(key string) bool {
 func (l *Line) block(u *url.URL) {
 	key, err := hostKey(u)
 	if err != nil {
-		return
+		key = u.Host[:min(len(u.Host), 255)]
 	}
 	for scheme, port := range map[string]string{"https": ":443", "http": ":80"} {
-		if u.Scheme == scheme {
+		if u.Scheme == scheme && !strings.EqualFold(u.Hostname(), l.origin.Hostname()) {
 			key = strings.TrimSuffix(key, port)
 		}
 	}
@@ -173,7 +192,7 @@ func (l *Line) Blocked() []string {
 func (l *Line) RoundTrip(req *http.Request) (*http.Response, error) {
 	key, err := hostKey(req.URL)
 	if err != nil {
-		return nil, &Error{Err: fmt.Errorf("%s %q: %w", req.Method, req.URL.Redacted(), err)}
+		return nil, &Error{Err: fmt.Errorf("%s %q: %w", req.Method, maskURL(req.URL), err)}
 	}
 	if req.URL.User != nil {
 		return nil, &Error{Err: fmt.Errorf("the URL carries credentials: %w", ErrBlocked)}
@@ -182,15 +201,17 @@ func (l *Line) RoundTrip(req *http.Request) (*http.Response, error) {
 		l.block(req.URL)
 		return nil, &Error{Err: fmt.Errorf("host %s is %w", key, ErrBlocked)}
 	}
-	body, err := takeBody(req)
-	if err != nil {
-		return nil, &Error{Err: err}
-	}
-	if err := l.door.pace.wait(req.Context(), req.URL.Hostname()); err != nil {
+	host := hostOf(key)
+	if err := l.door.pace.wait(req.Context(), host); err != nil {
 		return nil, &Error{Err: fmt.Errorf("wait for the turn of host %s: %w", key, err)}
 	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), l.door.o.Timeout, fmt.Errorf("no complete answer within %s", l.door.o.Timeout))
 	out := req.Clone(ctx)
+	body, err := takeBody(out)
+	if err != nil {
+		cancel()
+		return nil, &Error{Err: err}
+	}
 	l.door.userAgent(out.Header)
 	if out.Header.Get("Accept-Encoding") == "" {
 		out.Header.Set("Accept-Encoding", "gzip")
@@ -201,7 +222,7 @@ func (l *Line) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer cancel()
 		return nil, l.failed(ctx, req.URL, x, err)
 	}
-	l.door.pace.heed(req.URL.Hostname(), resp)
+	l.door.pace.heed(host, resp)
 	n := l.add(x, resp)
 	resp.Request = req.WithContext(context.WithValue(req.Context(), refKey{}, n))
 	l.wrapBody(ctx, cancel, x, resp)
@@ -225,6 +246,15 @@ func (l *Line) failed(ctx context.Context, u *url.URL, x *Exchange, err error) e
 	defer l.mu.Unlock()
 	x.Error, x.TotalMS = err.Error(), l.since(x)
 	return &Error{N: n, Err: err}
+}
+
+// hostOf is the host of a key that hostKey made.
+func hostOf(key string) string {
+	host, _, err := net.SplitHostPort(key)
+	if err != nil {
+		return key
+	}
+	return host
 }
 
 // takeBody reads the request's body, so that it can be recorded and sent

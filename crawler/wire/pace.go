@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// minRate keeps the time between two requests a duration, in requests per
+// second.
+const minRate = 1e-6
+
 // MaxRetryAfter bounds how long one answer can keep a host waiting.
 const MaxRetryAfter = 60 * time.Second
 
@@ -34,25 +38,32 @@ func interval(perSecond float64) time.Duration {
 	return time.Duration(float64(time.Second) / perSecond)
 }
 
-// wait returns when a request to host may be sent.
+// wait returns when a request to host may be sent, and takes that moment. Who
+// waits for one host keeps no other waiting, and a Retry-After that comes in
+// the meantime counts too.
 func (p *pacer) wait(ctx context.Context, host string) error {
-	p.mu.Lock()
-	now := p.clock.Now()
-	at := now
-	if t := p.next[host]; t.After(at) {
-		at = t
+	for {
+		p.mu.Lock()
+		now := p.clock.Now()
+		at := p.next[host]
+		if p.all.After(at) {
+			at = p.all
+		}
+		if !at.After(now) {
+			if p.perHost > 0 {
+				p.next[host] = now.Add(p.perHost)
+			}
+			if p.overall > 0 {
+				p.all = now.Add(p.overall)
+			}
+			p.mu.Unlock()
+			return ctx.Err()
+		}
+		p.mu.Unlock()
+		if err := p.clock.Wait(ctx, at.Sub(now)); err != nil {
+			return err
+		}
 	}
-	if p.overall > 0 && p.all.After(at) {
-		at = p.all
-	}
-	if p.perHost > 0 {
-		p.next[host] = at.Add(p.perHost)
-	}
-	if p.overall > 0 {
-		p.all = at.Add(p.overall)
-	}
-	p.mu.Unlock()
-	return p.clock.Wait(ctx, at.Sub(now))
 }
 
 // heed keeps a host waiting as its answer asks.

@@ -8,14 +8,23 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
 
 const masked = "(masked)"
 
-// secretHeaders never reach a recording.
-var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key"}
+const sessionHeader = "Mcp-Session-Id"
+
+// secretHeaders are parts of names, in lower case, of headers whose values
+// never reach a recording. A challenge (WWW-Authenticate) is no secret.
+var secretHeaders = []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "access-key", "signature"}
+
+func secretHeader(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(secretHeaders, func(part string) bool { return strings.Contains(lower, part) })
+}
 
 // newExchange begins the record of a request.
 func newExchange(now time.Time, req *http.Request, body []byte) *Exchange {
@@ -81,39 +90,49 @@ func milliseconds(d time.Duration) float64 {
 
 func maskHeader(h http.Header) http.Header {
 	out := h.Clone()
-	for _, name := range secretHeaders {
-		if _, ok := out[name]; ok {
-			out[name] = []string{masked}
-		}
-	}
-	if ids := out["Mcp-Session-Id"]; len(ids) > 0 {
-		// A session is a secret, but which requests share one is evidence.
-		sum := sha256.Sum256([]byte(ids[0]))
-		out["Mcp-Session-Id"] = []string{"(session " + hex.EncodeToString(sum[:4]) + ")"}
-	}
 	for name, values := range out {
-		if strings.EqualFold(name, "Location") && len(values) > 0 {
-			if u, err := url.Parse(values[0]); err == nil {
-				out[name] = []string{maskURL(u)}
+		switch {
+		case secretHeader(name):
+			out[name] = []string{masked}
+		case strings.EqualFold(name, sessionHeader):
+			for i, id := range values {
+				// A session is a secret, but which requests share one is evidence.
+				sum := sha256.Sum256([]byte(id))
+				values[i] = "(session " + hex.EncodeToString(sum[:4]) + ")"
+			}
+		case slices.Contains(urlHeaders, name):
+			for i, value := range values {
+				values[i] = masked
+				if u, err := url.Parse(value); err == nil {
+					values[i] = maskURL(u)
+				}
 			}
 		}
 	}
 	return out
 }
 
+// urlHeaders hold a URL, which may carry secrets in its query.
+var urlHeaders = []string{"Location", "Content-Location", "Referer"}
+
 // secretParams are parts of names of query parameters whose values are masked.
 var secretParams = []string{"token", "key", "secret", "password", "passwd", "signature", "session", "code", "auth"}
 
+// maskURL is a URL without user information and fragment, and with the values
+// of secret query parameters masked.
 func maskURL(u *url.URL) string {
-	if u.RawQuery == "" && u.User == nil {
-		return u.String()
-	}
 	copied := *u
-	copied.User = nil
+	copied.User, copied.Fragment, copied.RawFragment = nil, "", ""
+	if u.RawQuery == "" {
+		return copied.String()
+	}
 	var parts []string
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		name, _, ok := strings.Cut(part, "=")
 		lower := strings.ToLower(name)
+		if plain, err := url.QueryUnescape(name); err == nil {
+			lower = strings.ToLower(plain)
+		}
 		for _, secret := range secretParams {
 			if ok && strings.Contains(lower, secret) {
 				part = name + "=" + url.QueryEscape(masked)

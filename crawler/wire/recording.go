@@ -68,6 +68,9 @@ func ReadRecording(r io.Reader) ([]Exchange, error) {
 		if err := d.Decode(&x); err != nil {
 			return nil, fmt.Errorf("read a recording: line %d: %w", len(out)+1, err)
 		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read a recording: line %d goes on after its exchange", len(out)+1)
+		}
 		if x.N != len(out)+1 {
 			return nil, fmt.Errorf("read a recording: line %d holds exchange %d", len(out)+1, x.N)
 		}
