@@ -30,18 +30,6 @@ func newReader(qs cayley.QuadStore) *reader {
 // link is a quad by its ids: subject, predicate, object, label.
 type link [4]cayley.Ref
 
-type linkID [4]any
-
-func (l link) id() linkID {
-	var id linkID
-	for i, r := range l {
-		if r != nil {
-			id[i] = r.Key()
-		}
-	}
-	return id
-}
-
 // scan calls f for each quad that has the value in a direction and one of the
 // predicates (any when there is none), until f says no. f must not read the
 // store, unless it runs for the writer: bbolt stops for ever when a goroutine
