@@ -17,9 +17,9 @@ type bar struct {
 }
 
 const (
-	barPitch  = 46 // pixels from one row to the next
+	barPitch  = 50 // pixels from one row to the next
 	barTop    = 24 // of the bar below its label
-	barHeight = 12
+	barHeight = 10
 )
 
 // bars draws rows as an SVG that fits any width: lengths are in percent and
@@ -42,14 +42,11 @@ func bars(id, title, description string, rows []bar) template.HTML {
 			fmt.Fprintf(&b, `<rect class="bar-fill%s" x="0" y="%d" width="%s" height="%d" rx="2"/>`, esc(r.Class), y+barTop, length(w), barHeight)
 		}
 		if r.HasInterval {
-			mid := y + barTop + barHeight/2
+			mid := y + barTop + barHeight + 5
 			low, high := length(unit(r.Low)), length(unit(r.High))
-			// The halo keeps the line apart from the bar under it.
-			for _, class := range []string{"bar-halo", "bar-interval"} {
-				fmt.Fprintf(&b, `<g class="%s"><line x1="%s" x2="%s" y1="%d" y2="%d"/>`, class, low, high, mid, mid)
-				fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, low, mid-4, mid+4)
-				fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/></g>`, high, high, mid-4, mid+4)
-			}
+			fmt.Fprintf(&b, `<g class="bar-interval"><line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, high, mid, mid)
+			fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/>`, low, low, mid-3, mid+3)
+			fmt.Fprintf(&b, `<line x1="%s" x2="%s" y1="%d" y2="%d"/></g>`, high, high, mid-3, mid+3)
 		}
 	}
 	b.WriteString(`</svg>`)

@@ -62,8 +62,8 @@ func TestChartsDrawTheFigures(t *testing.T) {
 	page := read(t, build(t, fixture(t)), "index.html")
 	for _, want := range []string{
 		`<title id="chart-authentication-t">How first contact was answered</title><desc id="chart-authentication-d">open: 5 · 62.5 %; oauth: 1 · 12.5 %; protected: 1 · 12.5 %; unreachable: 1 · 12.5 %.</desc>`,
-		`<rect class="bar-fill" x="0" y="24" width="62.500%" height="12" rx="2"/>`,
-		`<line x1="30.574%" x2="86.316%" y1="30" y2="30"/>`,
+		`<rect class="bar-fill" x="0" y="24" width="62.500%" height="10" rx="2"/>`,
+		`<line x1="30.574%" x2="86.316%" y1="39" y2="39"/>`,
 		`<desc id="chart-era-d">modern: –;`,
 		`aria-label="Grades. A: 3, B: 1, C: 1, D: 1, F: 1, Not assessed: 1."`,
 	} {
