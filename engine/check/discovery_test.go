@@ -52,52 +52,6 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-func TestFieldResourceMatch(t *testing.T) {
-	lines := bufio.NewScanner(strings.NewReader(string(fieldFile(t, "oauth", "resource_match.jsonl"))))
-	for lines.Scan() {
-		var c struct {
-			Endpoint string
-			Resource *string
-			Same     bool
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		resource := ""
-		if c.Resource != nil {
-			resource = *c.Resource
-		}
-		if got := sameResource(c.Endpoint, resource); got != c.Same {
-			t.Errorf("%s and %q: %v, want %v", c.Endpoint, resource, got, c.Same)
-		}
-	}
-}
-
-func TestFieldWellKnownOrder(t *testing.T) {
-	var cases []struct {
-		Issuer, Endpoint string
-		Order            []string
-		PRMOrder         []string `json:"prm_order"`
-	}
-	if err := json.Unmarshal(fieldFile(t, "oauth", "wellknown_order.json"), &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		if c.Order != nil && !slices.Equal(serverLocations(c.Issuer), c.Order) {
-			t.Errorf("%s: %q, want %q", c.Issuer, serverLocations(c.Issuer), c.Order)
-		}
-		if c.PRMOrder != nil {
-			u, err := url.Parse(c.Endpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := resourceLocations(u, "URL of the challenge"); !slices.Equal(got, c.PRMOrder) {
-				t.Errorf("%s: %q, want %q", c.Endpoint, got, c.PRMOrder)
-			}
-		}
-	}
-}
-
 // guarded is a protected server and its authorization server on one host.
 // BASE in a document stands for the server's URL.
 type guarded struct {

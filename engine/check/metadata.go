@@ -7,9 +7,12 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lustrum-mcp/lustrum/crawler/mcp"
+	"github.com/lustrum-mcp/lustrum/crawler/oauth"
+	"github.com/lustrum-mcp/lustrum/crawler/target"
 	"github.com/lustrum-mcp/lustrum/engine/rubric"
 )
 
@@ -21,12 +24,12 @@ const maxIssuers = 2
 func (r *run) judgeMetadata(ctx context.Context, a *mcp.Answer) {
 	hint := r.judgeChallenge(a)
 	resource := r.fetchResource(ctx, hint)
-	r.judgeResource(a, resource)
+	r.judgeResource(a, resource, hint)
 	named := []string{}
 	if hint != "" {
 		named = append(named, hint)
 	}
-	if !resource.found || len(resource.servers) == 0 {
+	if resource.State != oauth.Found || len(resource.servers) == 0 {
 		for _, id := range []string{"discovery.as", "discovery.as.https", "discovery.as.pkce", "discovery.as.grants", "discovery.registration"} {
 			r.skip(id, "no authorization server is listed")
 		}
@@ -43,16 +46,26 @@ func (r *run) judgeMetadata(ctx context.Context, a *mcp.Answer) {
 	named = append(named, resource.servers...)
 	for _, s := range servers {
 		ev = ev.with(s.ev)
-		for _, key := range sortedKeys(s.endpoints) {
-			named = append(named, s.endpoints[key])
+		for _, key := range sortedKeys(s.Endpoints) {
+			named = append(named, s.Endpoints[key])
 		}
 	}
-	r.judgeServers(servers, resource.ev)
+	r.judgeServers(servers, resource)
 	r.judgeHTTPS(resource, servers)
+	var refused []string
 	for _, s := range servers {
 		r.judgeServer(s)
+		if s.guarded() {
+			refused = append(refused, s.Issuer)
+		}
 	}
-	r.judgePrivate(named, ev)
+	r.judgePrivate(named, ev, refused...)
+}
+
+// guarded reports whether the address guard kept the server from being asked:
+// it was in the scope, no request left, and no failure explains that.
+func (s authServer) guarded() bool {
+	return s.refused == "" && s.State == oauth.Blocked
 }
 
 // judgeChallenge returns the URL of the metadata that the 401 names.
@@ -81,40 +94,50 @@ func (r *run) judgeChallenge(a *mcp.Answer) string {
 	return c.metadata
 }
 
-func (r *run) judgeResource(a *mcp.Answer, m resourceMetadata) {
+func (r *run) judgeResource(a *mcp.Answer, m resourceMetadata, hint string) {
 	const id, match = "discovery.prm", "discovery.prm.resource"
 	ev := of(a).with(m.ev)
-	if !m.found {
+	if m.State != oauth.Found {
 		r.skip(match, "there is no metadata to look at")
 		switch {
-		case m.unsettled != "":
-			r.skip(id, m.unsettled)
+		case m.State == oauth.Inconclusive:
+			r.skip(id, clip(Quote(m.Why()), 240))
 		case a.Status != http.StatusUnauthorized:
 			r.skip(id, fmt.Sprintf("none found, and HTTP %d does not say that the server is protected by OAuth", a.Status))
 		default:
-			r.fail(id, rubric.Critical, ev, "none found: "+some(m.tried, 4))
+			if hint != "" && !sameHost(hint, r.endpoint.URL) && !privateURL(hint) {
+				r.skip(id, "the challenge points at another host, which the scope of this run leaves out: "+quoteShort(hint, 160))
+				break
+			}
+			r.fail(id, rubric.Critical, ev, "none found: "+some(tried(&m.Search), 4))
 		}
 		return
 	}
 	if len(m.servers) == 0 {
-		r.fail(id, rubric.Critical, ev, "the metadata at "+quoteShort(m.url, 140)+" lists no authorization server")
+		r.fail(id, rubric.Critical, ev, "the metadata at "+quoteShort(m.URL, 140)+" lists no authorization server")
 	} else {
-		r.pass(id, m.ev, fmt.Sprintf("found at %s, lists %s", quoteShort(m.url, 120), some(m.servers, 3)))
+		r.pass(id, m.ev, fmt.Sprintf("found at %s, lists %s", quoteShort(m.URL, 120), some(m.servers, 3)))
 	}
 	switch {
-	case m.resource == "":
+	case m.Resource == "":
 		r.warn(match, m.ev, "the metadata has no resource")
-	case m.same:
-		r.pass(match, m.ev, quoteShort(m.resource, 200))
-	case sameResource(r.endpoint.URL, strings.TrimSuffix(m.resource, "/")) || sameResource(r.endpoint.URL, m.resource+"/"):
+	case oauth.SameResource(r.endpoint.URL, m.Resource):
+		r.pass(match, m.ev, quoteShort(m.Resource, 200))
+	case slashApart(r.endpoint.URL, m.Resource):
 		r.warn(match, m.ev, fmt.Sprintf("resource %s differs from the endpoint %s by a trailing slash, which some clients refuse",
-			quoteShort(m.resource, 120), quoteShort(r.endpoint.URL, 120)))
-	case originOf(m.resource) != "" && strings.TrimSuffix(m.resource, "/") == originOf(r.endpoint.URL):
+			quoteShort(m.Resource, 120), quoteShort(r.endpoint.URL, 120)))
+	case oauth.SameResource(originOf(r.endpoint.URL), m.Resource):
 		r.warn(match, m.ev, fmt.Sprintf("resource is the origin %s and not the endpoint %s: some clients accept that",
-			quoteShort(m.resource, 120), quoteShort(r.endpoint.URL, 120)))
+			quoteShort(m.Resource, 120), quoteShort(r.endpoint.URL, 120)))
 	default:
-		r.fail(match, rubric.Major, m.ev, fmt.Sprintf("resource is %s, and the endpoint is %s", quoteShort(m.resource, 120), quoteShort(r.endpoint.URL, 120)))
+		r.fail(match, rubric.Major, m.ev, fmt.Sprintf("resource is %s, and the endpoint is %s", quoteShort(m.Resource, 120), quoteShort(r.endpoint.URL, 120)))
 	}
+}
+
+// slashApart reports whether two URLs differ by a trailing slash alone.
+func slashApart(endpoint, resource string) bool {
+	without, had := strings.CutSuffix(resource, "/")
+	return had && oauth.SameResource(endpoint, without) || !had && oauth.SameResource(endpoint, resource+"/")
 }
 
 // originOf is scheme and host of a URL, "" when it has none.
@@ -123,34 +146,60 @@ func originOf(raw string) string {
 	if err != nil || u.Host == "" {
 		return ""
 	}
-	return strings.ToLower(u.Scheme + "://" + u.Host)
+	return u.Scheme + "://" + u.Host
+}
+
+// sameHost reports whether two URLs lead to the same host and port.
+func sameHost(a, b string) bool {
+	canonical, err := target.Canonical(a)
+	if err != nil {
+		return false
+	}
+	other, err := target.Canonical(b)
+	return err == nil && hostPort(canonical) == hostPort(other)
+}
+
+func hostPort(raw string) string {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return ""
+	case u.Port() != "":
+		return u.Host
+	case u.Scheme == "https":
+		return u.Host + ":443"
+	}
+	return u.Host + ":80"
 }
 
 // judgeServers says whether any listed authorization server can be used.
-func (r *run) judgeServers(servers []authServer, listed span) {
+func (r *run) judgeServers(servers []authServer, m resourceMetadata) {
 	const id = "discovery.as"
-	usable, open := 0, 0
+	// Whether none can be used is only known when all were asked and answered.
+	usable, open := 0, len(m.servers)-len(servers)
 	for _, s := range servers {
 		switch {
-		case s.found:
+		case s.State == oauth.Found:
 			usable++
-		case s.unsettled != "":
+		case s.unsettled() != "":
 			open++
 		}
 	}
 	for _, s := range servers {
-		ev := s.ev.with(listed)
+		ev := s.ev.with(m.ev)
 		switch {
-		case s.found:
-			r.pass(id, s.ev, "metadata found at "+quoteShort(s.url, 200), about(s.issuer))
-		case s.other != "":
-			r.fail(id, rubric.Major, ev, "the metadata is of another issuer, "+quoteShort(s.other, 160), about(s.issuer))
-		case s.unsettled != "":
-			r.skip(id, s.unsettled, about(s.issuer))
+		case s.State == oauth.Found:
+			r.pass(id, s.ev, "metadata found at "+quoteShort(s.URL, 200), about(s.Issuer))
+		case s.guarded():
+			r.skip(id, "not asked: from here the host leads to an address that is not public", about(s.Issuer))
+		case s.unsettled() != "":
+			r.skip(id, s.unsettled(), about(s.Issuer))
+		case s.OtherIssuer != "":
+			r.fail(id, rubric.Major, ev, "the metadata is of another issuer, "+quoteShort(s.OtherIssuer, 160), about(s.Issuer))
 		case usable == 0 && open == 0:
-			r.fail(id, rubric.Critical, ev, "no usable metadata: "+some(s.tried, 3), about(s.issuer))
+			r.fail(id, rubric.Critical, ev, "no usable metadata: "+some(tried(&s.Search), 3), about(s.Issuer))
 		default:
-			r.skip(id, "no usable metadata, while another listed server may have some: "+some(s.tried, 3), about(s.issuer))
+			r.skip(id, "no usable metadata, while another listed server may have some: "+some(tried(&s.Search), 3), about(s.Issuer))
 		}
 	}
 }
@@ -165,13 +214,13 @@ func (r *run) judgeHTTPS(m resourceMetadata, servers []authServer) {
 		}
 	}
 	for _, s := range servers {
-		if !s.found {
+		if s.State != oauth.Found {
 			continue
 		}
 		t.ev = m.ev.with(s.ev)
-		for _, key := range sortedKeys(s.endpoints) {
-			if !secure(s.endpoints[key]) {
-				t.fail(rubric.Major, s.issuer, fmt.Sprintf("%s is not https: %s", key, quoteShort(s.endpoints[key], 200)))
+		for _, key := range sortedKeys(s.Endpoints) {
+			if !secure(s.Endpoints[key]) {
+				t.fail(rubric.Major, s.Issuer, fmt.Sprintf("%s is not https: %s", key, quoteShort(s.Endpoints[key], 200)))
 			}
 		}
 	}
@@ -186,31 +235,31 @@ func secure(raw string) bool {
 // judgeServer looks at what one authorization server says of itself.
 func (r *run) judgeServer(s authServer) {
 	const pkce, grants, registration = "discovery.as.pkce", "discovery.as.grants", "discovery.registration"
-	who := about(s.issuer)
-	if !s.found {
+	who := about(s.Issuer)
+	if s.State != oauth.Found {
 		for _, id := range []string{pkce, grants, registration} {
 			r.skip(id, "there is no metadata to look at", who)
 		}
 		return
 	}
 	switch {
-	case !s.pkceGiven:
+	case !s.CodeChallengeGiven:
 		r.warn(pkce, s.ev, "code_challenge_methods_supported is absent, and clients must refuse", who)
-	case slices.Contains(s.pkce, "S256"):
+	case slices.Contains(s.CodeChallengeMethods, "S256"):
 		r.pass(pkce, s.ev, "S256 is listed", who)
 	default:
-		r.fail(pkce, rubric.Major, s.ev, "code_challenge_methods_supported is "+listQuoted(s.pkce), who)
+		r.fail(pkce, rubric.Major, s.ev, "code_challenge_methods_supported is "+listQuoted(s.CodeChallengeMethods), who)
 	}
-	if len(s.grants) == 0 {
+	if len(s.GrantTypes) == 0 {
 		r.info(grants, s.ev, "not listed, so authorization_code and implicit (RFC 8414)", who)
 	} else {
-		r.info(grants, s.ev, listQuoted(s.grants), who)
+		r.info(grants, s.ev, listQuoted(s.GrantTypes), who)
 	}
 	offered := []string{}
-	if s.clientDocuments {
+	if s.ClientIDMetadataDocument {
 		offered = append(offered, "Client ID Metadata Documents")
 	}
-	if s.endpoints["registration_endpoint"] != "" {
+	if s.Endpoints["registration_endpoint"] != "" {
 		offered = append(offered, "dynamic registration")
 	}
 	if len(offered) == 0 {
@@ -220,42 +269,109 @@ func (r *run) judgeServer(s authServer) {
 	r.pass(registration, s.ev, strings.Join(offered, " and "), who)
 }
 
-// judgePrivate looks at the URLs that the server controls. Of a server that is
-// on a private address itself, they may point there.
-func (r *run) judgePrivate(named []string, ev span) {
+// judgePrivate looks at the URLs that the server controls; refused are those
+// whose host the address guard refused to dial. Of a server that is on
+// a private address itself, they may point there.
+func (r *run) judgePrivate(named []string, ev span, refused ...string) {
 	const id = "discovery.ssrf"
 	if len(named) == 0 {
 		r.skip(id, "the server names no URL")
 		return
 	}
-	if r.loopback() || privateHost(r.url.Hostname()) {
+	if r.loopback() || privateHost(r.url.Hostname()) || r.connectedInside() {
 		r.skip(id, "the endpoint is itself on a private address")
 		return
 	}
 	var private []string
 	for _, raw := range named {
-		if u, err := url.Parse(raw); err == nil && privateHost(u.Hostname()) {
-			private = append(private, quoteShort(raw, 120))
+		if shown := quoteShort(raw, 120); (privateURL(raw) || slices.Contains(refused, raw)) && !slices.Contains(private, shown) {
+			private = append(private, shown)
 		}
 	}
 	if len(private) > 0 {
-		r.fail(id, rubric.Major, ev, "points at a private address, which was not contacted: "+some(slices.Compact(private), 4))
+		r.fail(id, rubric.Major, ev, "points at a private or reserved address, which was not contacted: "+some(private, 4))
 		return
 	}
 	r.pass(id, ev, fmt.Sprintf("none of %s points at a private address", count(len(named), "URL", "URLs")))
+}
+
+// connectedInside reports whether every address of the endpoint is private.
+func (r *run) connectedInside() bool {
+	return r.conn != nil && len(r.conn.Addresses) > 0 &&
+		!slices.ContainsFunc(r.conn.Addresses, func(a netip.Addr) bool { return !privateAddress(a) })
+}
+
+func privateURL(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && privateHost(u.Hostname())
 }
 
 // privateHost reports whether a host is by its own spelling on a private,
 // loopback or link-local address. Where a name leads is judged when it is
 // dialled.
 func privateHost(host string) bool {
-	if loopbackHost(host) {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if loopbackHost(host) || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".local") {
 		return true
 	}
-	addr, err := netip.ParseAddr(strings.TrimSuffix(host, "."))
-	if err != nil {
-		return strings.HasSuffix(strings.ToLower(host), ".internal") || strings.HasSuffix(strings.ToLower(host), ".local")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return privateAddress(addr)
 	}
-	addr = addr.Unmap()
-	return addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsUnspecified()
+	addr, ok := looseIPv4(host)
+	return ok && privateAddress(addr)
+}
+
+// inside are ranges that netip has no word for: this network and shared
+// addresses (RFC 6890), and the IPv6 ranges that carry an IPv4 address.
+var (
+	inside   = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10")}
+	carriers = map[netip.Prefix]int{ // to the byte where the IPv4 address starts
+		netip.MustParsePrefix("64:ff9b::/96"): 12, // RFC 6052
+		netip.MustParsePrefix("2002::/16"):    2,  // RFC 3056
+		netip.MustParsePrefix("::/96"):        12, // RFC 4291, section 2.5.5.1
+	}
+)
+
+func privateAddress(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() ||
+		slices.ContainsFunc(inside, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+		return true
+	}
+	for prefix, at := range carriers {
+		if raw := addr.As16(); addr.Is6() && prefix.Contains(addr) && privateAddress(netip.AddrFrom4([4]byte(raw[at:at+4]))) {
+			return true
+		}
+	}
+	return false
+}
+
+// looseIPv4 reads the spellings that inet_aton takes and many clients with it:
+// one to four numbers, decimal, octal or hexadecimal, of which the last fills
+// what is left (https://url.spec.whatwg.org/#concept-ipv4-parser).
+func looseIPv4(host string) (netip.Addr, bool) {
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var all uint64
+	for i, part := range parts {
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (5 - len(parts))
+		}
+		base, digits := 10, part
+		switch {
+		case strings.HasPrefix(part, "0x"):
+			base, digits = 16, part[2:]
+		case len(part) > 1 && part[0] == '0':
+			base, digits = 8, part[1:]
+		}
+		n, err := strconv.ParseUint(digits, base, bits)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		all = all<<bits | n
+	}
+	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
 }
