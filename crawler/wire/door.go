@@ -183,16 +183,13 @@ func (d *Door) Open(rawURL string, named bool) (*Line, error) {
 // gives a host. Hosts that only some resolvers take for an address (decimal,
 // octal and hexadecimal forms, zones) have none.
 func hostKey(u *url.URL) (string, error) {
-	port := u.Port()
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
 	case u.Hostname() == "":
 		return "", errors.New("the URL names no host")
-	case port == "" && u.Scheme == "https":
-		port = "443"
-	case port == "":
-		port = "80"
+	case strings.ContainsAny(u.Host, `/\?#@`):
+		return "", fmt.Errorf("host %q is not a host", u.Host)
 	}
 	canonical, err := target.Canonical(u.Scheme + "://" + u.Host + "/")
 	if err != nil {
@@ -201,6 +198,13 @@ func hostKey(u *url.URL) (string, error) {
 	named, err := url.Parse(canonical)
 	if err != nil {
 		return "", errors.Unwrap(err)
+	}
+	port := named.Port()
+	switch {
+	case port == "" && u.Scheme == "https":
+		port = "443"
+	case port == "":
+		port = "80"
 	}
 	return net.JoinHostPort(named.Hostname(), port), nil
 }

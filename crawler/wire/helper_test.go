@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -242,4 +243,21 @@ func (c *clock) Wait(ctx context.Context, d time.Duration) error {
 	c.waited = append(c.waited, d)
 	c.now = c.now.Add(d)
 	return nil
+}
+
+// http2Server serves HTTP/2 for example.com.
+type http2Server struct {
+	addr string
+	pool *x509.CertPool
+}
+
+func newHTTP2(t testing.TB, h http.Handler) http2Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return http2Server{s.Listener.Addr().String(), pool}
 }

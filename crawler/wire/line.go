@@ -100,15 +100,15 @@ func (l *Line) Do(req *http.Request) (*http.Response, error) {
 }
 
 // redirect returns the request that a redirect asks for, nil when the answer
-// is none or must not be followed.
+// is none or must not be followed. A host outside the scope that it leads to is
+// noted as blocked.
 func (l *Line) redirect(req *http.Request, resp *http.Response) *http.Request {
-	reading := req.Method == http.MethodGet || req.Method == http.MethodHead
+	same := false // the same method and body are sent again
 	switch resp.StatusCode {
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		same = true
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
-		if !reading {
-			return nil
-		}
+		same = req.Method == http.MethodGet || req.Method == http.MethodHead
 	default:
 		return nil
 	}
@@ -117,21 +117,18 @@ func (l *Line) redirect(req *http.Request, resp *http.Response) *http.Request {
 		return nil
 	}
 	to, err := req.URL.Parse(location)
-	if err != nil || to.User != nil {
+	if err != nil || to.User != nil || (to.Scheme != "http" && to.Scheme != "https") {
 		return nil
 	}
-	if to.Scheme != "http" && to.Scheme != "https" {
-		return nil
-	}
+	same = same && (req.URL.Scheme != "https" || to.Scheme == "https")
 	key, err := hostKey(to)
-	downgrade := req.URL.Scheme == "https" && to.Scheme != "https"
 	if err != nil || !l.inScope(key) {
-		if !downgrade || !strings.EqualFold(to.Hostname(), req.URL.Hostname()) {
+		if same || !strings.EqualFold(to.Hostname(), req.URL.Hostname()) {
 			l.block(to)
 		}
 		return nil
 	}
-	if downgrade {
+	if !same {
 		return nil
 	}
 	next := req.Clone(req.Context())
