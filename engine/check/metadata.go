@@ -114,9 +114,9 @@ func (r *run) judgeResource(a *mcp.Answer, m resourceMetadata, hint string) {
 		return
 	}
 	if len(m.servers) == 0 {
-		r.fail(id, rubric.Critical, ev, "the metadata at "+quoteShort(m.URL, 140)+" lists no authorization server")
+		r.fail(id, rubric.Critical, ev, "the metadata at "+quoteShort(m.URL, 140)+" lists no authorization server"+deviations(m.Faults))
 	} else {
-		r.pass(id, m.ev, fmt.Sprintf("found at %s, lists %s", quoteShort(m.URL, 120), some(m.servers, 3)))
+		r.pass(id, m.ev, fmt.Sprintf("found at %s, lists %s", quoteShort(m.URL, 120), some(m.servers, 3))+deviations(m.Faults))
 	}
 	switch {
 	case m.Resource == "":
@@ -132,6 +132,18 @@ func (r *run) judgeResource(a *mcp.Answer, m resourceMetadata, hint string) {
 	default:
 		r.fail(match, rubric.Major, m.ev, fmt.Sprintf("resource is %s, and the endpoint is %s", quoteShort(m.Resource, 120), quoteShort(r.endpoint.URL, 120)))
 	}
+}
+
+// deviations words what is odd about a document that can be read all the same.
+func deviations(faults []oauth.Fault) string {
+	var parts []string
+	for _, f := range faults {
+		parts = append(parts, f.String())
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + some(parts, 2)
 }
 
 // slashApart reports whether two URLs differ by a trailing slash alone.
@@ -189,7 +201,7 @@ func (r *run) judgeServers(servers []authServer, m resourceMetadata) {
 		ev := s.ev.with(m.ev)
 		switch {
 		case s.State == oauth.Found:
-			r.pass(id, s.ev, "metadata found at "+quoteShort(s.URL, 200), about(s.Issuer))
+			r.pass(id, s.ev, "metadata found at "+quoteShort(s.URL, 140)+deviations(s.Faults), about(s.Issuer))
 		case s.guarded():
 			r.skip(id, "not asked: from here the host leads to an address that is not public", about(s.Issuer))
 		case s.unsettled() != "":

@@ -164,6 +164,22 @@ func TestMetadataOfPublicServers(t *testing.T) {
 	}
 }
 
+// What is odd about a document is told with what was found in it.
+func TestDeviationsAreTold(t *testing.T) {
+	g := &guarded{challenge: goodChallenge, status401: http.StatusUnauthorized, documents: map[string]string{
+		prmPath: `{"resource":"BASE/mcp","authorization_servers":[7,"BASE"]}`, asPath: goodAS[:len(goodAS)-1] + `,"jwks_uri":true}`}}
+	server := httptest.NewServer(g)
+	defer server.Close()
+	g.base = server.URL
+	rep := runURL(t, target.StreamableHTTP, server.URL+"/mcp")
+	wantOutcomes(t, rep, map[string]string{"discovery.prm": "pass", "discovery.as": "pass"})
+	for id, says := range map[string]string{"discovery.prm": "authorization_servers holds an item", "discovery.as": "jwks_uri is not a string"} {
+		if f := find(rep, id); !strings.Contains(f[0].Observed, says) {
+			t.Errorf("%s: %s", id, f[0].Observed)
+		}
+	}
+}
+
 // Every range as RFC 6890 and the security pages of MCP name it, and the
 // spellings of https://url.spec.whatwg.org/#concept-ipv4-parser.
 func TestPrivateHost(t *testing.T) {
