@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,6 +66,9 @@ func decide(c Config, slice *registry.Slice, statements []graph.Statement, s *Su
 		return nil, err
 	}
 	s.Warnings = append(s.Warnings, decision.Warnings...)
+	if err := keepHeld(c, decision, statements); err != nil {
+		return nil, err
+	}
 	public := map[string]bool{}
 	for _, id := range decision.Public {
 		public[id] = true
@@ -76,12 +80,74 @@ func decide(c Config, slice *registry.Slice, statements []graph.Statement, s *Su
 	for _, r := range records {
 		if public[r.ID] {
 			e.Records = append(e.Records, r)
+			s.Outcomes[dataset.Outcome(r.Statement)]++
 		}
 	}
 	e.NotInEdition = len(records) - len(e.Records)
-	e.Listings = listings(slice)
+	e.Listings = slices.DeleteFunc(listings(slice), func(l dataset.Listing) bool {
+		// A listing without its record would name what the edition leaves out.
+		return l.EndpointID != "" && !public[l.EndpointID]
+	})
 	s.InEdition, s.NotIn = len(e.Records), e.NotInEdition
 	return e, nil
+}
+
+// Held is an endpoint that an edition holds back, and the rules that do. It is
+// for the operator alone, who tells the owner.
+type Held struct {
+	ID       string   `json:"id"`
+	Endpoint string   `json:"endpoint"`
+	Rules    []string `json:"rules"`
+}
+
+func heldFile(data, slice, edition string) string {
+	return filepath.Join(data, "private", "held", slice+"-"+edition+".json")
+}
+
+// keepHeld writes what is held back into the private folder, which nothing
+// publishes from.
+func keepHeld(c Config, decision *disclosure.Decision, statements []graph.Statement) error {
+	held := []Held{}
+	for _, st := range statements {
+		t := st.Statement.Predicate.Target
+		e, err := target.New(t.Transport, t.Endpoint)
+		if err != nil {
+			return fmt.Errorf("statement %s: %w", st.Digest, err)
+		}
+		if rules := decision.Held[e.ID()]; len(rules) > 0 {
+			held = append(held, Held{ID: e.ID(), Endpoint: t.Endpoint, Rules: rules})
+		}
+	}
+	raw, err := json.MarshalIndent(held, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(heldFile(c.Data, c.slice(), c.Edition), append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keep what is held back: %w", err)
+	}
+	return nil
+}
+
+// ListHeld reads what the editions of a data directory hold back, by edition.
+func ListHeld(data string) (map[string][]Held, error) {
+	paths, err := filepath.Glob(heldFile(data, "*", "*"))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]Held{}
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read what is held back: %w", err)
+		}
+		var held []Held
+		if err := json.Unmarshal(raw, &held); err != nil {
+			return nil, fmt.Errorf("read what is held back: %q: %w: run the edition again to write it anew", path, err)
+		}
+		_, edition, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
+		out[edition] = append(out[edition], held...)
+	}
+	return out, nil
 }
 
 // byName finds the chosen entry of each name.

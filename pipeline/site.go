@@ -27,10 +27,7 @@ func buildSite(ctx context.Context, c Config, g *graph.Graph, key *sign.Key, e *
 	}
 	// The graph holds what is held back too: only what rests on public
 	// statements leaves it.
-	public := map[string]bool{}
-	for _, r := range e.Records {
-		public[r.Digest] = true
-	}
+	public := publicOf(e)
 	risks := map[string][]graph.Risk{}
 	for _, r := range e.Records {
 		found, err := g.Risk(ctx, "server:"+r.ID)
@@ -39,7 +36,7 @@ func buildSite(ctx context.Context, c Config, g *graph.Graph, key *sign.Key, e *
 		}
 		risks[r.ID] = publicRisks(found, public)
 	}
-	violations, err := violated(ctx, g, public, e.ID)
+	violations, err := violated(ctx, g, e)
 	if err != nil {
 		return err
 	}
@@ -63,18 +60,28 @@ func publicRisks(risks []graph.Risk, public map[string]bool) []graph.Risk {
 	return out
 }
 
+// publicOf is the endpoint ids and the statement digests of an edition.
+func publicOf(e *dataset.Edition) map[string]bool {
+	public := map[string]bool{}
+	for _, r := range e.Records {
+		public[r.ID], public[r.Digest] = true, true
+	}
+	return public
+}
+
 // violated holds the graph against every built-in policy, as of the edition's
-// day, and keeps what rests on public statements alone.
-func violated(ctx context.Context, g *graph.Graph, public map[string]bool, day string) ([]site.Violation, error) {
+// day, and keeps what rests on public statements alone and passes no server
+// that is not in the edition.
+func violated(ctx context.Context, g *graph.Graph, e *dataset.Edition) ([]site.Violation, error) {
 	all, err := policies.Load("")
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := time.Parse(time.DateOnly, day)
+	asOf, err := time.Parse(time.DateOnly, e.ID)
 	if err != nil {
 		return nil, err
 	}
-	held := func(digest string) bool { return !public[digest] }
+	public := publicOf(e)
 	var out []site.Violation
 	for _, p := range all {
 		result, err := p.CheckAt(ctx, g, asOf)
@@ -82,14 +89,38 @@ func violated(ctx context.Context, g *graph.Graph, public map[string]bool, day s
 			return nil, fmt.Errorf("policy %s: %w", p.ID, err)
 		}
 		for _, v := range result.Violations {
-			at := slices.IndexFunc(v.Nodes, func(n graph.Node) bool { return n.Kind == "server" })
-			if at < 0 || len(v.Evidence) == 0 || slices.ContainsFunc(v.Evidence, held) {
-				continue
+			if id := publicServer(v, public); id != "" {
+				out = append(out, site.Violation{
+					Policy: v.Policy, Title: v.Title, Severity: v.Severity, Reason: v.Reason, Remedy: v.Remedy, Path: v.Path, EndpointID: id,
+				})
 			}
-			out = append(out, site.Violation{
-				Policy: v.Policy, Title: v.Title, Severity: v.Severity, Reason: v.Reason, Remedy: v.Remedy, Path: v.Path, EndpointID: v.Nodes[at].Key,
-			})
 		}
 	}
 	return out, nil
+}
+
+// publicServer is the first server of a violation, "" when anything on its way
+// or behind it is not public.
+func publicServer(v policies.Violation, public map[string]bool) string {
+	held := func(digest string) bool { return !public[digest] }
+	if len(v.Evidence) == 0 || slices.ContainsFunc(v.Evidence, held) {
+		return ""
+	}
+	first := ""
+	nodes := slices.Clone(v.Nodes)
+	for _, s := range v.Steps {
+		nodes = append(nodes, s.From, s.To)
+	}
+	for _, n := range nodes {
+		if n.Kind != "server" {
+			continue
+		}
+		if !public[n.Key] {
+			return ""
+		}
+		if first == "" {
+			first = n.Key
+		}
+	}
+	return first
 }

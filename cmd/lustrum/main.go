@@ -82,7 +82,7 @@ from a file given with --config (YAML, one key a flag).`,
 		return fmt.Errorf("%w: see '%s --help'", err, cmd.CommandPath())
 	})
 	root.AddCommand(demoCommand(), censusCommand(), checkCommand(), explainCommand(), discoverCommand(),
-		verifyCommand(), graphCommand(), policyCommand(), siteCommand(), versionCommand())
+		verifyCommand(), graphCommand(), policyCommand(), disclosureCommand(), siteCommand(), versionCommand())
 	return root
 }
 

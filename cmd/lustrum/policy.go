@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lustrum-mcp/lustrum/graph"
 	"github.com/lustrum-mcp/lustrum/policies"
@@ -99,12 +100,20 @@ func policyCheckCommand() *cobra.Command {
 				violations := []policies.Violation{}
 				gated := false
 				for _, p := range all {
-					some, err := p.Check(cmd.Context(), g)
+					r, err := p.CheckAt(cmd.Context(), g, time.Now())
 					if err != nil {
 						return fmt.Errorf("policy %s: %w", p.ID, err)
 					}
-					violations = append(violations, some...)
-					gated = gated || (len(some) > 0 && failOn != "none" && policies.AtOrAbove(p.Severity, failOn))
+					violations = append(violations, r.Violations...)
+					for _, v := range r.Violations {
+						gated = gated || (failOn != "none" && policies.AtOrAbove(v.Severity, failOn))
+					}
+					for _, warning := range r.Warnings {
+						fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", p.ID, oneLine(warning))
+					}
+					if r.Undecided > 0 {
+						fmt.Fprintf(cmd.ErrOrStderr(), "unknown: %s: %d paths could not be decided, because something they pass was not assessed\n", p.ID, r.Undecided)
+					}
 				}
 				if output == "json" {
 					err = printJSON(cmd.OutOrStdout(), violations)
