@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lustrum-mcp/lustrum/crawler/mcp"
+	"github.com/lustrum-mcp/lustrum/crawler/oauth"
 	"github.com/lustrum-mcp/lustrum/crawler/target"
 	"github.com/lustrum-mcp/lustrum/crawler/wire"
 )
@@ -55,7 +56,10 @@ type Protected struct {
 	URL       string   `json:"url"`
 	Status    int      `json:"status"`
 	Challenge []string `json:"challenge"` // WWW-Authenticate headers as given
-	Evidence  string   `json:"evidence"`
+	// Metadata is where the challenge says that the resource metadata is
+	// (RFC 9728, section 5.1). It is not fetched; "" when it says nothing usable.
+	Metadata string `json:"resource_metadata,omitempty"`
+	Evidence string `json:"evidence"`
 }
 
 // Result is what one target showed.
@@ -142,7 +146,10 @@ func (p *prober) look(ctx context.Context, at string) bool {
 	case probe.Protected:
 		for _, a := range []*mcp.Answer{probe.Initialize, probe.Discover} {
 			if a != nil && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) {
-				p.r.Protected = append(p.r.Protected, Protected{URL: at, Status: a.Status, Challenge: a.Header.Values("WWW-Authenticate"), Evidence: evidence})
+				given := a.Header.Values("WWW-Authenticate")
+				challenges, _ := oauth.ParseChallenges(given)
+				metadata, _ := oauth.ResourceMetadataURL(challenges, at)
+				p.r.Protected = append(p.r.Protected, Protected{URL: at, Status: a.Status, Challenge: given, Metadata: metadata, Evidence: evidence})
 				break
 			}
 		}

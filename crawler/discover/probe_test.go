@@ -130,6 +130,7 @@ func TestProbe(t *testing.T) {
 		})
 		r, _ := probe(t, map[string]http.Handler{"/mcp": refuse}, discover.Options{})
 		if len(r.Endpoints) != 0 || len(r.Protected) != 1 || r.Protected[0].Status != 401 ||
+			r.Protected[0].Metadata != "https://a.test/p" ||
 			!slices.Equal(r.Protected[0].Challenge, []string{`Bearer resource_metadata="https://a.test/p"`}) {
 			t.Errorf("found %+v, %+v", r.Endpoints, r.Protected)
 		}
