@@ -361,7 +361,7 @@ func TestNoBody(t *testing.T) {
 func TestHTTP2(t *testing.T) {
 	server := newHTTP2(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
-			http.Error(w, r.Proto, 505)
+			http.Error(w, r.Proto, http.StatusHTTPVersionNotSupported)
 			return
 		}
 		io.WriteString(w, "two")
