@@ -26,7 +26,8 @@ var secretKinds = []struct {
 	{"stripe key", regexp.MustCompile(`\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}`)},
 	{"api key", regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`)},
 	{"npm token", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`)},
-	{"bearer token", regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/-]{16,}=*`)},
+	// Not a parameter of a challenge, whose name is followed by = and a value.
+	{"bearer token", regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/-]{16,}(?P<rest>=*(?:[\s,;)<>]|$)|["'])`)},
 	{"password in a URL", regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`)},
 	{"credential", regexp.MustCompile(`(?i)\b(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd)["']?\s*[:=]\s*["']?[A-Za-z0-9._~+/-]{12,}=*`)},
 }
@@ -34,7 +35,7 @@ var secretKinds = []struct {
 // Mask replaces secrets by their kind in angle brackets.
 func Mask(s string) string {
 	for _, k := range secretKinds {
-		s = k.re.ReplaceAllString(s, "<"+k.kind+" masked>")
+		s = k.re.ReplaceAllString(s, "<"+k.kind+" masked>${rest}")
 	}
 	return s
 }

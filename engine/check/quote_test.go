@@ -51,3 +51,18 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+func TestMaskLeavesParametersOfChallenges(t *testing.T) {
+	for in, want := range map[string]string{
+		`Bearer resource_metadata='https://a.test/p'`:      `Bearer resource_metadata='https://a.test/p'`,
+		`Bearer resource_metadata="https://a.test/p"`:      `Bearer resource_metadata="https://a.test/p"`,
+		`Bearer error_description=text_without_quotes`:     `Bearer error_description=text_without_quotes`,
+		`Authorization: Bearer c2VjcmV0c2VjcmV0c2VjcmV0==`: `Authorization: <bearer token masked>==`,
+		`{"a":"Bearer c2VjcmV0c2VjcmV0c2VjcmV0"}`:          `{"a":"<bearer token masked>"}`,
+		`bearer c2VjcmV0c2VjcmV0c2VjcmV0, next`:            `<bearer token masked>, next`,
+	} {
+		if got := Mask(in); got != want {
+			t.Errorf("Mask(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
