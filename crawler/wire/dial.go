@@ -60,5 +60,5 @@ func dialKey(addr string) string {
 func (l *Line) mayBePrivate(addr string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return (l.named && addr == l.home) || l.near[addr]
+	return (l.named && (addr == l.home || addr == l.secure)) || l.near[addr]
 }

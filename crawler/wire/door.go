@@ -162,7 +162,8 @@ func (d *Door) Acquire(ctx context.Context, host string) (release func(), err er
 	}
 }
 
-// Open starts a line whose scope is the host and port of rawURL. named says
+// Open starts a line whose scope is the host and port of rawURL, and for plain
+// http on its own port the same host's https. named says
 // that the operator named this host, so that it may be private or loopback.
 func (d *Door) Open(rawURL string, named bool) (*Line, error) {
 	u, err := url.Parse(rawURL)
@@ -175,6 +176,12 @@ func (d *Door) Open(rawURL string, named bool) (*Line, error) {
 	}
 	l := &Line{door: d, origin: u, named: named, scope: map[string]bool{key: true}, blocked: map[string]bool{}}
 	l.home = key
+	if host, ok := strings.CutSuffix(key, ":80"); ok && u.Scheme == "http" {
+		// The same host in its other default form: many answer plain http with
+		// nothing but the way to https.
+		l.secure = host + ":443"
+		l.scope[l.secure] = true
+	}
 	l.transport = l.newTransport()
 	return l, nil
 }

@@ -22,6 +22,7 @@ type Line struct {
 	door      *Door
 	origin    *url.URL
 	home      string // "host:port" of origin
+	secure    string // the same host's https, where origin is plain http on port 80
 	named     bool
 	transport *http.Transport
 

@@ -129,10 +129,30 @@ func TestRedirectsThatAreBlocked(t *testing.T) {
 			t.Errorf("%s: blocked %q, want %q", to, got, want)
 		}
 	}
-	p := listen(t, answers(redirect("307 T", "https://mcp.test/")))
+	p := listen(t, answers(redirect("307 T", "https://mcp.test:8443/")))
 	l := open(t, Options{Resolve: []string{p.at("mcp.test:80")}}, "http://mcp.test/", false)
-	if _, _, err := fetch(t, l, newRequest(t, "POST", "http://mcp.test/a", "x")); err != nil || !slices.Equal(l.Blocked(), []string{"mcp.test:443"}) {
+	if _, _, err := fetch(t, l, newRequest(t, "POST", "http://mcp.test/a", "x")); err != nil || !slices.Equal(l.Blocked(), []string{"mcp.test:8443"}) {
 		t.Errorf("blocked %q, %v", l.Blocked(), err)
+	}
+}
+
+// TestRedirectToHTTPS follows the way from plain http to the same host's
+// https, where the method stays what it is. An explicit port is no default.
+func TestRedirectToHTTPS(t *testing.T) {
+	secure, pool := listenTLS(t, answers(ok), "mcp.test")
+	p := listen(t, answers(redirect("308 P", "https://mcp.test/a")))
+	o := Options{RootCAs: pool, Resolve: []string{p.at("mcp.test:80"), secure.at("mcp.test:443"), p.at("mcp.test:8080")}}
+	l := open(t, o, "http://mcp.test/", false)
+	resp, _, err := fetch(t, l, newRequest(t, "POST", "http://mcp.test/a", "x"))
+	if err != nil || resp.StatusCode != 200 || Ref(resp) != 2 {
+		t.Errorf("%v, %v", resp, err)
+	}
+	if requests, _ := secure.seen(); len(requests) != 1 || requests[0].Method != "POST" || requests[0].body != "x" {
+		t.Errorf("the https side saw %+v", requests)
+	}
+	l = open(t, o, "http://mcp.test:8080/", false)
+	if resp, _, err := fetch(t, l, newRequest(t, "POST", "http://mcp.test:8080/a", "x")); err != nil || resp.StatusCode != 308 || !slices.Equal(l.Blocked(), []string{"mcp.test:443"}) {
+		t.Errorf("%v, %v, blocked %q", resp, err, l.Blocked())
 	}
 }
 
