@@ -77,7 +77,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		}
 	}
 
-	s := &Summary{Edition: c.Edition, Seen: slice.Seen, Entries: len(slice.Entries), LeftOut: slice.Skipped, Notes: slice.Notes, Outcomes: map[string]int{}}
+	s := &Summary{Edition: c.Edition, Seen: slice.Seen, Entries: entriesOf(slice), LeftOut: slice.Skipped, Notes: slice.Notes, Outcomes: map[string]int{}}
 	statements, err := checkAll(ctx, c, st, key, slice, s)
 	if err != nil {
 		return s, err
@@ -126,7 +126,7 @@ func List(ctx context.Context, c Config) (*Summary, *registry.Slice, error) {
 		return nil, nil, err
 	}
 	return &Summary{
-		Edition: c.Edition, Seen: slice.Seen, Entries: len(slice.Entries), Endpoints: len(targets(slice)), LeftOut: slice.Skipped, Notes: slice.Notes,
+		Edition: c.Edition, Seen: slice.Seen, Entries: entriesOf(slice), Endpoints: len(targets(slice)), LeftOut: slice.Skipped, Notes: slice.Notes,
 	}, slice, nil
 }
 
@@ -148,6 +148,17 @@ func list(ctx context.Context, c Config) (*registry.Slice, error) {
 		return nil, err
 	}
 	return slice, nil
+}
+
+// entriesOf counts the entries of a slice, however they ended.
+func entriesOf(slice *registry.Slice) int {
+	n := slice.Measured
+	for reason, count := range slice.Skipped {
+		if reason != registry.OtherNamespace {
+			n += count
+		}
+	}
+	return n
 }
 
 // job is one endpoint to check and everything that lists it.

@@ -156,7 +156,7 @@ func printSlice(w io.Writer, s *pipeline.Summary, slice *registry.Slice) error {
 }
 
 func printListing(w io.Writer, s *pipeline.Summary) error {
-	fmt.Fprintf(w, "\n%d entries, %d endpoints to check\n", s.Entries, s.Endpoints)
+	fmt.Fprintf(w, "\n%d entries, %s to check\n", s.Entries, plural(s.Endpoints, "endpoint"))
 	for _, reason := range slices.Sorted(maps.Keys(s.LeftOut)) {
 		fmt.Fprintf(w, "%6d left out: %s\n", s.LeftOut[reason], oneLine(string(reason)))
 	}

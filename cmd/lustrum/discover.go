@@ -142,6 +142,6 @@ func printDiscovery(cmd *cobra.Command, results []*discover.Result) error {
 			fmt.Fprintf(w, "%-40s points at %s, which was not named and not contacted\n", oneLine(r.Target), oneLine(host))
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d endpoints on %d targets\n", found, len(results))
+	_, err := fmt.Fprintf(w, "%s on %s\n", plural(found, "endpoint"), plural(len(results), "target"))
 	return err
 }

@@ -124,7 +124,7 @@ func printRisks(cmd *cobra.Command, risks []graph.Risk) error {
 		}
 		fmt.Fprintf(w, "         evidence: %s\n", strings.Join(r.Evidence, ", "))
 	}
-	_, err := fmt.Fprintf(w, "%d findings\n", len(risks))
+	_, err := fmt.Fprintln(w, plural(len(risks), "finding"))
 	return err
 }
 

@@ -60,6 +60,14 @@ func oneLine(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// plural counts things whose name takes an s.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lustrum",

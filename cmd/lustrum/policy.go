@@ -146,6 +146,6 @@ func printViolations(cmd *cobra.Command, violations []policies.Violation) error 
 			fmt.Fprintf(w, "         evidence: %s\n", strings.Join(v.Evidence, ", "))
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d violations\n", len(violations))
+	_, err := fmt.Fprintln(w, plural(len(violations), "violation"))
 	return err
 }

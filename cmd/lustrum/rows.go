@@ -37,6 +37,6 @@ func printRows(w io.Writer, r *graph.Rows) error {
 	if r.Undecided > 0 {
 		more += fmt.Sprintf(", %d could not be decided because a node lacks a field of the condition", r.Undecided)
 	}
-	_, err := fmt.Fprintf(w, "%d paths%s\n", r.Count, more)
+	_, err := fmt.Fprintf(w, "%s%s\n", plural(r.Count, "path"), more)
 	return err
 }
