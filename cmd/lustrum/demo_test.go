@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lustrum-mcp/lustrum/dataset/figures"
 	"github.com/lustrum-mcp/lustrum/internal/lab"
 )
 
@@ -177,7 +178,7 @@ func again(t *testing.T, dir, site string) {
 // reproduce proves an edition, and notices one changed byte in each kind of
 // file.
 func reproduce(t *testing.T, site string) {
-	if !figuresBuilt {
+	if !figures.Available {
 		t.Skip("built without cgo: figures can't be computed")
 	}
 	lustrum(t, 0, "census", "reproduce", site)
@@ -278,7 +279,7 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("run %d: %v", i, err)
 			}
 		}
-		if _, err := os.Stat(current); err == nil && figuresBuilt {
+		if _, err := os.Stat(current); err == nil && figures.Available {
 			lustrum(t, 0, "census", "reproduce", current)
 		}
 	}
@@ -288,7 +289,7 @@ func TestKilled(t *testing.T) {
 	if got := len(cards(t, current)); got != want {
 		t.Errorf("%d cards after being killed, %d undisturbed", got, want)
 	}
-	if figuresBuilt {
+	if figures.Available {
 		lustrum(t, 0, "census", "reproduce", current)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "site", "releases", ".building-*")); len(left) != 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lustrum-mcp/lustrum/dataset/figures"
 	"github.com/spf13/cobra"
 )
 
@@ -101,7 +102,7 @@ func versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			engine := "figures: yes (DuckDB)"
-			if !figuresBuilt {
+			if !figures.Available {
 				engine = "figures: no (built without cgo)"
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lustrum %s, commit %s, %s\n", version, commit(), engine)

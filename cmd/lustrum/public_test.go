@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lustrum-mcp/lustrum/crawler/registry"
+	"github.com/lustrum-mcp/lustrum/dataset/figures"
 	"github.com/lustrum-mcp/lustrum/internal/lab"
 	"github.com/parquet-go/parquet-go"
 )
@@ -104,7 +105,7 @@ func TestPublicEditionNamesNoHeldServer(t *testing.T) {
 	if !strings.Contains(stdout.String(), "not in the edition") {
 		t.Errorf("the run does not count what is left out:\n%s", stdout.String())
 	}
-	if figuresBuilt {
+	if figures.Available {
 		lustrum(t, 0, "census", "reproduce", out)
 	}
 }
