@@ -67,7 +67,7 @@ func Build(dir string, in Input) error {
 		return fmt.Errorf("build the site: %w", err)
 	}
 	for _, step := range []func() error{
-		s.makeFolders, s.writeAssets, s.writeStart, s.writeServers, s.writeMethod, s.writePolicies, s.writeEnds, s.writeCards,
+		s.makeFolders, s.writeAssets, s.writeStart, s.writeServers, s.writeMethod, s.writePolicies, s.writeEditions, s.writeEnds, s.writeCards,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("build the site: %w", err)

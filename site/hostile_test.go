@@ -27,7 +27,7 @@ func TestHostileTextIsInert(t *testing.T) {
 		}
 	}
 	dir := build(t, in)
-	list := textOf(parse(t, read(t, dir, "servers/index.html")))
+	list := textOf(parse(t, read(t, dir, "servers.html")))
 	for _, want := range []string{
 		scriptName,
 		"<U+001B>[2J<U+001B>]0;owned<U+0007>wiped",

@@ -61,10 +61,11 @@ func (v *serverView) CoverageText() string {
 // server prepares one record.
 func (s *site) server(r *dataset.Record) *serverView {
 	p := &r.Statement.Predicate
+	outcome := dataset.Outcome(r.Statement)
 	v := &serverView{
 		Record: r, Name: s.serverName(r), Endpoint: line(p.Target.Endpoint), Link: link(p.Target.Endpoint),
 		Host: name(r.Host), Operator: name(r.Operator), Transport: name(p.Target.Transport),
-		Grade: noGrade, Auth: authLabel(p.Auth.State), Era: name(p.Target.Server.Era), Outcome: dataset.Outcome(r.Statement),
+		Grade: noGrade, Auth: authLabel(p.Auth.State, outcome), Era: name(p.Target.Server.Era), Outcome: outcome,
 	}
 	if p.Score != nil {
 		v.Grade = gradeOf(p.Score.Grade)
@@ -105,18 +106,22 @@ func (s *site) serverName(r *dataset.Record) string {
 	return cmp.Or(name(r.Host), r.ID)
 }
 
-func authLabel(state string) label {
-	switch state {
-	case "open":
+// authLabel says how first contact was answered. The state "unreachable" only
+// says that nothing about access was learned; the outcome says why.
+func authLabel(state, outcome string) label {
+	switch {
+	case state == "open":
 		return label{"Open", "open", "Answers without credentials"}
-	case "oauth":
+	case state == "oauth":
 		return label{"Protected, OAuth", "protected", "Asks for credentials and publishes where to get a token"}
-	case "protected":
+	case state == "protected":
 		return label{"Protected", "protected", "Asks for credentials and does not publish where to get them"}
-	case "unreachable":
-		return label{"Unreachable", "unknown", "No answer that tells"}
+	case outcome == dataset.Unreachable:
+		return label{"Unreachable", "unknown", "No HTTP answer came"}
+	case outcome == dataset.NotMCP:
+		return label{"Not MCP", "unknown", "Something answers there, but not as an MCP server"}
 	}
-	return label{"Not known", "unknown", "The record does not say"}
+	return label{"Not known", "unknown", "Whether it asks for credentials could not be told"}
 }
 
 // ordered sorts servers by name, then id.
@@ -139,7 +144,7 @@ type listView struct {
 }
 
 func (s *site) writeServers() error {
-	return s.render("servers.html", serversDir+"/index.html", "Servers", listView{
+	return s.render("servers.html", "servers.html", "Servers", listView{
 		Servers: s.order, Grades: s.grades(), Missing: s.missing(),
 	})
 }

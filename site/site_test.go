@@ -186,7 +186,7 @@ func TestEmptyEdition(t *testing.T) {
 	in.Edition.Records, in.Edition.Listings, in.Risks, in.Violations = nil, nil, nil, nil
 	in.Figures = nil
 	dir := build(t, in)
-	if !strings.Contains(read(t, dir, "servers/index.html"), "No server has a record in this edition.") {
+	if !strings.Contains(read(t, dir, "servers.html"), "No server has a record in this edition.") {
 		t.Error("an empty list does not say so")
 	}
 	if !strings.Contains(read(t, dir, "index.json"), `"servers": []`) {
@@ -196,7 +196,7 @@ func TestEmptyEdition(t *testing.T) {
 
 func TestEqualInputEqualBytes(t *testing.T) {
 	first, second := files(t, build(t, fixture(t))), files(t, build(t, fixture(t)))
-	if len(first) != len(second) || len(first) != 8*2+4+1+3+3 {
+	if len(first) != len(second) || len(first) != 8*2+9+3 {
 		t.Fatalf("%d and %d files", len(first), len(second))
 	}
 	for name, content := range first {

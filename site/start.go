@@ -41,11 +41,6 @@ type fact struct {
 
 type download struct{ Path, Name, What string }
 
-type editionLink struct {
-	ID, Path string
-	Current  bool
-}
-
 func (s *site) writeStart() error {
 	e := s.in.Edition
 	folder := editionsDir + e.ID + "/"
@@ -68,9 +63,7 @@ func (s *site) writeStart() error {
 			v.Figures = append(v.Figures, viewFigure(&s.in.Figures.Figures[i], folder))
 		}
 	}
-	for _, id := range s.in.Editions {
-		v.Editions = append(v.Editions, editionLink{ID: id, Path: editionsDir + id + "/" + attest.EditionFile, Current: id == e.ID})
-	}
+	v.Editions = s.editions()
 	return s.render("start.html", "index.html", "Census of MCP servers", v)
 }
 
