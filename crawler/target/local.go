@@ -19,7 +19,7 @@ import (
 func IsLocal(host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return !isPublic(addr.WithZone(""))
+		return NotPublic(addr) != ""
 	}
 	// A host that is no name may still be a spelling of an address.
 	name, err := asciiName(host)
@@ -27,7 +27,7 @@ func IsLocal(host string) bool {
 		return false
 	}
 	if addr, ok := looseIPv4(name); ok {
-		return !isPublic(addr)
+		return NotPublic(addr) != ""
 	}
 	if !strings.Contains(name, ".") {
 		return true
@@ -44,55 +44,6 @@ func IsLocal(host string) bool {
 // 6762, RFC 8375 and, for internal, ICANN board resolution 2024.07.29.06.
 // Cloud metadata services (metadata.google.internal) are among them.
 var localSuffixes = []string{".localhost", ".localdomain", ".local", ".internal", ".home.arpa", ".lan"}
-
-var notPublic = prefixes(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
-	"172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15",
-	"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"168.63.129.16/32", // the host of an Azure machine
-	"::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001:2::/48",
-	"2001:10::/28", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
-	"fec0::/10", "ff00::/8",
-)
-
-var (
-	compatible = netip.MustParsePrefix("::/96")
-	nat64      = netip.MustParsePrefix("64:ff9b::/96")
-	sixToFour  = netip.MustParsePrefix("2002::/16")
-	teredo     = netip.MustParsePrefix("2001::/32")
-)
-
-func prefixes(texts ...string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, text := range texts {
-		out = append(out, netip.MustParsePrefix(text))
-	}
-	return out
-}
-
-// isPublic judges an address, and the IPv4 address inside one that wraps it.
-func isPublic(addr netip.Addr) bool {
-	addr = addr.Unmap()
-	for _, prefix := range notPublic {
-		if prefix.Contains(addr) {
-			return false
-		}
-	}
-	if !addr.Is6() {
-		return true
-	}
-	b := addr.As16()
-	switch {
-	case compatible.Contains(addr), nat64.Contains(addr):
-		return isPublic(netip.AddrFrom4([4]byte(b[12:16])))
-	case sixToFour.Contains(addr):
-		return isPublic(netip.AddrFrom4([4]byte(b[2:6])))
-	case teredo.Contains(addr):
-		// The client's address is kept inverted, RFC 4380 section 4.
-		return isPublic(netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]}))
-	}
-	return true
-}
 
 // looseIPv4 reads the spellings of inet_aton: one to four numbers in decimal,
 // octal (leading 0) or hexadecimal (leading 0x), the last one filling what is

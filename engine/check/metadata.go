@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lustrum-mcp/lustrum/crawler/mcp"
@@ -290,7 +289,7 @@ func (r *run) judgePrivate(named []string, ev span, refused ...string) {
 		r.skip(id, "the server names no URL")
 		return
 	}
-	if r.loopback() || privateHost(r.url.Hostname()) || r.connectedInside() {
+	if r.loopback() || target.IsLocal(r.url.Hostname()) || r.connectedInside() {
 		r.skip(id, "the endpoint is itself on a private address")
 		return
 	}
@@ -310,80 +309,10 @@ func (r *run) judgePrivate(named []string, ev span, refused ...string) {
 // connectedInside reports whether every address of the endpoint is private.
 func (r *run) connectedInside() bool {
 	return r.conn != nil && len(r.conn.Addresses) > 0 &&
-		!slices.ContainsFunc(r.conn.Addresses, func(a netip.Addr) bool { return !privateAddress(a) })
+		!slices.ContainsFunc(r.conn.Addresses, func(a netip.Addr) bool { return target.NotPublic(a) == "" })
 }
 
 func privateURL(raw string) bool {
 	u, err := url.Parse(raw)
-	return err == nil && privateHost(u.Hostname())
-}
-
-// privateHost reports whether a host is by its own spelling on a private,
-// loopback or link-local address. Where a name leads is judged when it is
-// dialled.
-func privateHost(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if loopbackHost(host) || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".local") {
-		return true
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return privateAddress(addr)
-	}
-	addr, ok := looseIPv4(host)
-	return ok && privateAddress(addr)
-}
-
-// inside are ranges that netip has no word for: this network and shared
-// addresses (RFC 6890), and the IPv6 ranges that carry an IPv4 address.
-var (
-	inside   = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10")}
-	carriers = map[netip.Prefix]int{ // to the byte where the IPv4 address starts
-		netip.MustParsePrefix("64:ff9b::/96"): 12, // RFC 6052
-		netip.MustParsePrefix("2002::/16"):    2,  // RFC 3056
-		netip.MustParsePrefix("::/96"):        12, // RFC 4291, section 2.5.5.1
-	}
-)
-
-func privateAddress(addr netip.Addr) bool {
-	addr = addr.Unmap().WithZone("")
-	if addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() ||
-		slices.ContainsFunc(inside, func(p netip.Prefix) bool { return p.Contains(addr) }) {
-		return true
-	}
-	for prefix, at := range carriers {
-		if raw := addr.As16(); addr.Is6() && prefix.Contains(addr) && privateAddress(netip.AddrFrom4([4]byte(raw[at:at+4]))) {
-			return true
-		}
-	}
-	return false
-}
-
-// looseIPv4 reads the spellings that inet_aton takes and many clients with it:
-// one to four numbers, decimal, octal or hexadecimal, of which the last fills
-// what is left (https://url.spec.whatwg.org/#concept-ipv4-parser).
-func looseIPv4(host string) (netip.Addr, bool) {
-	parts := strings.Split(host, ".")
-	if len(parts) > 4 {
-		return netip.Addr{}, false
-	}
-	var all uint64
-	for i, part := range parts {
-		bits := 8
-		if i == len(parts)-1 {
-			bits = 8 * (5 - len(parts))
-		}
-		base, digits := 10, part
-		switch {
-		case strings.HasPrefix(part, "0x"):
-			base, digits = 16, part[2:]
-		case len(part) > 1 && part[0] == '0':
-			base, digits = 8, part[1:]
-		}
-		n, err := strconv.ParseUint(digits, base, bits)
-		if err != nil {
-			return netip.Addr{}, false
-		}
-		all = all<<bits | n
-	}
-	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
+	return err == nil && target.IsLocal(u.Hostname())
 }
