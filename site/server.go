@@ -65,7 +65,7 @@ func (s *site) server(r *dataset.Record) *serverView {
 	v := &serverView{
 		Record: r, Name: s.serverName(r), Endpoint: line(p.Target.Endpoint), Link: link(p.Target.Endpoint),
 		Host: name(r.Host), Operator: name(r.Operator), Transport: name(p.Target.Transport),
-		Grade: noGrade, Auth: authLabel(p.Auth.State, outcome), Era: name(p.Target.Server.Era), Outcome: outcome,
+		Grade: noGrade, Auth: authLabel(p.Auth.State, outcome), Era: eraWord(p.Target.Server.Era), Outcome: outcome,
 	}
 	if p.Score != nil {
 		v.Grade = gradeOf(p.Score.Grade)
@@ -104,6 +104,15 @@ func (s *site) serverName(r *dataset.Record) string {
 		return n
 	}
 	return cmp.Or(name(r.Host), r.ID)
+}
+
+// eraWord names the handshakes that were answered; of a server that answered
+// neither, as a protected one rightly does, none was seen.
+func eraWord(era string) string {
+	if era == "none" {
+		return "not seen"
+	}
+	return name(era)
 }
 
 // authLabel says how first contact was answered. The state "unreachable" only
