@@ -86,6 +86,11 @@ func Reproduce(ctx context.Context, root string, o ReproduceOptions) (*Reproduct
 	if err != nil {
 		return nil, fmt.Errorf("reproduce %q: %w", root, err)
 	}
+	if whole := !isFile(filepath.Join(root, attest.EditionFile)); whole {
+		if err := r.release(ctx, folder, options); err != nil {
+			return nil, fmt.Errorf("reproduce %q: %w", root, err)
+		}
+	}
 	for _, dir := range editions {
 		one := &edition{r: r, dir: dir, name: strings.TrimPrefix(filepath.Base(dir), editionPrefix)}
 		if err := one.prove(ctx, folder, options); err != nil {
@@ -196,14 +201,7 @@ func (e *edition) prove(ctx context.Context, folder string, o verify.Options) er
 		e.name = v.Edition.Predicate.Edition
 	}
 	for _, c := range v.Criteria {
-		outcome := NotAsked
-		switch c.Outcome {
-		case verify.Pass:
-			outcome = Same
-		case verify.Fail:
-			outcome = Different
-		}
-		e.add(Criterion, c.Name, outcome, c.Detail)
+		e.add(Criterion, c.Name, sameness(c.Outcome), c.Detail)
 	}
 	if v.Edition == nil {
 		return nil // what it lists is not known, and the criterion says so

@@ -11,6 +11,7 @@ import (
 	"github.com/lustrum-mcp/lustrum/attest"
 	"github.com/lustrum-mcp/lustrum/attest/sign"
 	"github.com/lustrum-mcp/lustrum/attest/store"
+	"github.com/lustrum-mcp/lustrum/attest/verify"
 	"github.com/lustrum-mcp/lustrum/crawler/mcp"
 	"github.com/lustrum-mcp/lustrum/crawler/registry"
 	"github.com/lustrum-mcp/lustrum/crawler/wire"
@@ -32,7 +33,13 @@ func checkAll(ctx context.Context, c Config, st *store.Store, key *sign.Key, sli
 	s.Endpoints = len(jobs)
 	var pending []job
 	for _, t := range jobs {
-		if _, done := j.done[t.Endpoint.ID()]; !done {
+		// A statement that somebody took away is made again.
+		digest, done := j.done[t.Endpoint.ID()]
+		if done {
+			_, _, err := st.Get(digest)
+			done = !errors.Is(err, store.ErrNotFound)
+		}
+		if !done {
 			pending = append(pending, t)
 		}
 	}
@@ -40,20 +47,48 @@ func checkAll(ctx context.Context, c Config, st *store.Store, key *sign.Key, sli
 	if err := checkPending(ctx, c, st, key, j, pending, s); err != nil {
 		return nil, err
 	}
+	public, err := verify.ParseKey(key.PublicPEM())
+	if err != nil {
+		return nil, err
+	}
 	var out []graph.Statement
 	for _, t := range jobs {
-		digest := j.done[t.Endpoint.ID()]
-		raw, _, err := st.Get(digest)
+		statement, err := signedBy(public, st, j.done[t.Endpoint.ID()], t)
 		if err != nil {
 			return nil, err
 		}
-		statement, err := attest.Decode(raw)
-		if err != nil {
-			return nil, fmt.Errorf("statement %s of %q: %w", digest, t.Endpoint.URL, err)
-		}
-		out = append(out, graph.Statement{Digest: digest, Statement: statement})
+		out = append(out, graph.Statement{Digest: j.done[t.Endpoint.ID()], Statement: statement})
 	}
 	return out, nil
+}
+
+// signedBy reads a statement of an endpoint and holds its bundle against the
+// key: nothing is published that a reader could not verify.
+func signedBy(key verify.Key, st *store.Store, digest string, t job) (*attest.Statement, error) {
+	raw, bundle, err := st.Get(digest)
+	if err != nil {
+		return nil, err
+	}
+	path, _, err := st.Path(digest)
+	if err != nil {
+		return nil, err
+	}
+	advice := fmt.Sprintf("remove %q and its bundle, and run again to check %s anew", path, t.Endpoint.URL)
+	payload, err := verify.Bundle(bundle, key)
+	if err != nil {
+		return nil, fmt.Errorf("the bundle of statement %s does not verify: %w: %s", digest, err, advice)
+	}
+	if !bytes.Equal(payload, raw) {
+		return nil, fmt.Errorf("the bundle of statement %s is of another statement: %s", digest, advice)
+	}
+	s, err := attest.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("statement %s: %w: %s", digest, err, advice)
+	}
+	if p := s.Predicate.Target; p.Endpoint != t.Endpoint.URL || p.Transport != t.Endpoint.Transport {
+		return nil, fmt.Errorf("the run's journal says that statement %s is about %s, and it is about %s: delete the journal in the data directory's runs folder to check this edition again", digest, t.Endpoint.URL, p.Endpoint)
+	}
+	return s, nil
 }
 
 func checkPending(ctx context.Context, c Config, st *store.Store, key *sign.Key, j *journal, pending []job, s *Summary) error {

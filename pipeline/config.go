@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lustrum-mcp/lustrum/crawler/registry"
+	"github.com/lustrum-mcp/lustrum/crawler/target"
 	"github.com/lustrum-mcp/lustrum/crawler/wire"
 )
 
@@ -93,6 +94,12 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkSlice(); err != nil {
 		return c, err
 	}
+	canonical, err := target.Canonical(c.Registry)
+	if err != nil {
+		return c, fmt.Errorf("registry %q: %w", target.Mask(c.Registry), err)
+	}
+	// One registry has one spelling: state and editions are found by it.
+	c.Registry = strings.TrimSuffix(canonical, "/")
 	return c, c.checkContact()
 }
 
@@ -114,8 +121,8 @@ func (c Config) checkSlice() error {
 // checkContact holds the rule that whoever knocks at somebody else's door
 // says who they are.
 func (c Config) checkContact() error {
-	if strings.ContainsAny(c.Contact, "\r\n\x00") || len(c.Contact) > 200 {
-		return errors.New("the contact must be one line of at most 200 bytes")
+	if strings.ContainsFunc(c.Contact, func(r rune) bool { return r < 0x20 || r > 0x7e }) || len(c.Contact) > 200 {
+		return errors.New("the contact must be at most 200 printable ASCII characters: it goes into a header of every request")
 	}
 	if c.Contact != "" || c.staysHome(c.Registry) {
 		return nil
@@ -158,10 +165,12 @@ func loopback(host string) bool {
 // slice is a short name for what is listed: state of different slices never
 // mixes.
 func (c Config) slice() string {
-	names := slices.Clone(c.Namespaces)
-	slices.Sort(names)
-	sum := sha256.Sum256([]byte(c.Registry + "\n" + strings.Join(names, "\n")))
+	sum := sha256.Sum256([]byte(c.Registry + "\n" + strings.Join(c.sortedNamespaces(), "\n")))
 	return hex.EncodeToString(sum[:6])
+}
+
+func (c Config) sortedNamespaces() []string {
+	return slices.Compact(slices.Sorted(slices.Values(c.Namespaces)))
 }
 
 // userAgent names the program and who runs it.

@@ -22,11 +22,9 @@ import (
 
 // source is the listing as the graph takes it.
 func source(c Config, slice *registry.Slice) graph.Source {
-	names := slices.Clone(c.Namespaces)
-	slices.Sort(names)
 	ref := c.Registry
-	if len(names) > 0 {
-		ref += " " + strings.Join(names, " ")
+	if len(c.Namespaces) > 0 {
+		ref += " " + strings.Join(c.sortedNamespaces(), " ")
 	}
 	src := graph.Source{Kind: "registry", Ref: ref, Complete: slice.Complete}
 	entries := byName(slice)
@@ -74,7 +72,7 @@ func decide(c Config, slice *registry.Slice, statements []graph.Statement, s *Su
 		public[id] = true
 	}
 	e := &dataset.Edition{
-		ID: c.Edition, Registry: c.Registry, Namespaces: slices.Sorted(slices.Values(c.Namespaces)), Audience: c.Audience,
+		ID: c.Edition, Registry: c.Registry, Namespaces: c.sortedNamespaces(), Audience: c.Audience,
 		Method: Method, Operator: c.Operator, Contact: c.Contact,
 	}
 	for _, r := range records {

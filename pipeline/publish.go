@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/lustrum-mcp/lustrum/attest"
 	"github.com/lustrum-mcp/lustrum/attest/sign"
 	"github.com/lustrum-mcp/lustrum/attest/store"
 	"github.com/lustrum-mcp/lustrum/dataset"
 	"github.com/lustrum-mcp/lustrum/dataset/figures"
-	"github.com/lustrum-mcp/lustrum/graph"
 )
 
 const (
@@ -27,7 +25,7 @@ const (
 
 // publish builds the release of an edition beside the one that is served, and
 // switches it in.
-func publish(ctx context.Context, c Config, st *store.Store, key *sign.Key, g *graph.Graph, e *dataset.Edition, s *Summary) error {
+func publish(ctx context.Context, c Config, st *store.Store, key *sign.Key, e *dataset.Edition, s *Summary) error {
 	built, err := os.MkdirTemp(filepath.Join(c.Out, releases), building)
 	if err != nil {
 		return fmt.Errorf("build the release: %w", err)
@@ -36,19 +34,22 @@ func publish(ctx context.Context, c Config, st *store.Store, key *sign.Key, g *g
 	if err := os.Chmod(built, 0o755); err != nil {
 		return fmt.Errorf("build the release: %w", err)
 	}
-	before, err := earlier(filepath.Join(c.Out, current), built, e.ID)
+	before, err := earlier(c.Out, built, e.ID)
 	if err != nil {
-		return fmt.Errorf("take over earlier editions: %w", err)
+		return err
 	}
-	set, note, err := buildEdition(ctx, c, st, key, e, built, before)
+	set, note, err := buildEdition(ctx, st, key, e, built, before)
 	if err != nil {
 		return fmt.Errorf("build the edition: %w", err)
 	}
 	if note != "" {
 		s.Warnings = append(s.Warnings, note)
 	}
-	if err := buildSite(ctx, c, g, key, e, set, note, before, built, s); err != nil {
+	if err := buildSite(ctx, c, key, e, set, note, before, built, s); err != nil {
 		return fmt.Errorf("build the site: %w", err)
+	}
+	if err := signRelease(key, e.ID, built); err != nil {
+		return fmt.Errorf("sign the release: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -57,68 +58,31 @@ func publish(ctx context.Context, c Config, st *store.Store, key *sign.Key, g *g
 	return err
 }
 
-// refuseOlder keeps history as it was published: once a later edition is out,
-// an older one is not written again.
-func refuseOlder(out, edition string) error {
-	later, err := filepath.Glob(filepath.Join(out, current, editionsDir, editionPrefix+"*"))
+// signRelease lists every file of the release and signs the list: what the
+// editions don't answer for, the pages and records of the site, it does.
+func signRelease(key *sign.Key, edition, built string) error {
+	sums, err := attest.Sums(os.DirFS(built))
 	if err != nil {
 		return err
 	}
-	for _, path := range later {
-		if id := strings.TrimPrefix(filepath.Base(path), editionPrefix); id > edition {
-			return fmt.Errorf("edition %s is published in %q already, and %s comes before it: give a later --edition, or another --out", id, out, edition)
-		}
-	}
-	return nil
-}
-
-// earlier takes the other editions of the current release over into the new
-// one, with the statements that they rest on, and returns their ids, newest
-// first.
-func earlier(currentDir, built, except string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(currentDir, editionsDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	raw, err := attest.EncodeRelease(edition, sums)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var ids []string
-	for _, d := range entries {
-		id, ok := strings.CutPrefix(d.Name(), editionPrefix)
-		if !ok || id == except {
-			continue
-		}
-		from := filepath.Join(currentDir, editionsDir, d.Name())
-		if err := linkTree(from, filepath.Join(built, editionsDir, d.Name())); err != nil {
-			return nil, err
-		}
-		raw, err := os.ReadFile(filepath.Join(from, attest.EditionFile))
-		if err != nil {
-			return nil, err
-		}
-		edition, err := attest.DecodeEdition(raw)
-		if err != nil {
-			return nil, fmt.Errorf("edition %s: %w", id, err)
-		}
-		for _, digest := range edition.Predicate.Statements {
-			path := filepath.FromSlash(attest.StatementPath(digest))
-			for _, suffix := range []string{"", attest.BundleSuffix} {
-				if err := linkFile(filepath.Join(currentDir, path+suffix), filepath.Join(built, path+suffix)); err != nil {
-					return nil, err
-				}
-			}
-		}
-		ids = append(ids, id)
+	bundle, err := key.Sign(raw)
+	if err != nil {
+		return err
 	}
-	slices.Sort(ids)
-	slices.Reverse(ids)
-	return ids, nil
+	return errors.Join(
+		os.WriteFile(filepath.Join(built, attest.SumsFile), sums, 0o644),
+		os.WriteFile(filepath.Join(built, attest.ReleaseFile), raw, 0o644),
+		os.WriteFile(filepath.Join(built, attest.ReleaseFile+attest.BundleSuffix), bundle, 0o644),
+	)
 }
 
 // buildEdition writes statements, tables, figures and the signed edition. The
 // note says why there are no figures, when there are none.
-func buildEdition(ctx context.Context, c Config, st *store.Store, key *sign.Key, e *dataset.Edition, built string, before []string) (set *figures.Set, note string, err error) {
+func buildEdition(ctx context.Context, st *store.Store, key *sign.Key, e *dataset.Edition, built string, before []string) (set *figures.Set, note string, err error) {
 	dir := filepath.Join(built, editionsDir, editionPrefix+e.ID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, "", err

@@ -24,6 +24,16 @@ func built(t *testing.T, out, content string) string {
 	return dir
 }
 
+// prepare takes the folder and lets go of it, as a run does.
+func prepare(t *testing.T, out string) {
+	t.Helper()
+	release, err := prepareOut(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
+
 func served(t *testing.T, out string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(out, current, "index.html"))
@@ -35,9 +45,7 @@ func served(t *testing.T, out string) string {
 
 func TestInstall(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	if err := prepareOut(out); err != nil {
-		t.Fatal(err)
-	}
+	prepare(t, out)
 	first, changed, err := install(out, built(t, out, "one"), "2026-12-01")
 	if err != nil || !changed {
 		t.Fatalf("changed %v, %v", changed, err)
@@ -90,9 +98,7 @@ func TestInstallAfterEveryCrash(t *testing.T) {
 	for name, crash := range states {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			if err := prepareOut(out); err != nil {
-				t.Fatal(err)
-			}
+			prepare(t, out)
 			if _, _, err := install(out, built(t, out, "old"), "2026-12-01"); err != nil {
 				t.Fatal(err)
 			}
@@ -100,9 +106,7 @@ func TestInstallAfterEveryCrash(t *testing.T) {
 			if served(t, out) != "old" {
 				t.Errorf("after the crash %q is served", served(t, out))
 			}
-			if err := prepareOut(out); err != nil {
-				t.Fatal(err)
-			}
+			prepare(t, out)
 			if _, changed, err := install(out, built(t, out, "new"), "2026-12-01"); err != nil || !changed {
 				t.Fatalf("changed %v, %v", changed, err)
 			}
@@ -122,8 +126,67 @@ func TestPrepareOutRefusesAForeignFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "thesis.tex"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := prepareOut(out); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+	if _, err := prepareOut(out); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestForeignReleasesAreNotTouched puts things where releases stand: each is
+// refused by name, and none is removed or followed.
+func TestForeignReleasesAreNotTouched(t *testing.T) {
+	elsewhere := t.TempDir()
+	mine := filepath.Join(elsewhere, "2026-12-01-0123456789abcdef")
+	if err := os.Mkdir(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func(out string) error{
+		"v1":      func(out string) error { return os.MkdirAll(filepath.Join(out, releases, "v1"), 0o755) },
+		releases:  func(out string) error { return os.Symlink(elsewhere, filepath.Join(out, releases)) },
+		current:   func(out string) error { return os.Mkdir(filepath.Join(out, current), 0o755) },
+		"a.txt":   func(out string) error { return os.WriteFile(filepath.Join(out, "a.txt"), nil, 0o644) },
+		"2026-1x": func(out string) error { return os.MkdirAll(filepath.Join(out, releases, "2026-1x"), 0o755) },
+	} {
+		out := t.TempDir()
+		if err := put(out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := prepareOut(out); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(mine); err != nil {
+			t.Errorf("%s: what stands elsewhere is gone: %v", name, err)
+		}
+	}
+}
+
+func TestOneRunAtATimeWritesToAFolder(t *testing.T) {
+	out := t.TempDir()
+	release, err := prepareOut(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prepareOut(out); err == nil || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("a second run: %v", err)
+	}
+	release()
+	prepare(t, out)
+}
+
+// TestDamagedReleaseIsReplaced changes a file of the release that is served:
+// building the same edition again puts it right.
+func TestDamagedReleaseIsReplaced(t *testing.T) {
+	out := t.TempDir()
+	prepare(t, out)
+	path, _, err := install(out, built(t, out, "right"), "2026-12-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "index.html"), []byte("wrong"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again, changed, err := install(out, built(t, out, "right"), "2026-12-01")
+	if err != nil || again != path || !changed || served(t, out) != "right" {
+		t.Errorf("%q, changed %v, serves %q, %v", again, changed, served(t, out), err)
 	}
 }
 

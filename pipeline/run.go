@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,18 +51,20 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		return nil, err
 	}
 	defer release()
-	if err := prepareOut(c.Out); err != nil {
-		return nil, err
-	}
-	if err := refuseOlder(c.Out, c.Edition); err != nil {
-		return nil, err
-	}
-	key, err := sign.LoadOrMake(filepath.Join(c.Data, "keys"))
+	releaseOut, err := prepareOut(c.Out)
 	if err != nil {
 		return nil, err
 	}
+	defer releaseOut()
 	st, err := store.Open(c.Data)
 	if err != nil {
+		return nil, err
+	}
+	key, err := signingKey(c.Data, st)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseOther(c, key); err != nil {
 		return nil, err
 	}
 	slice, err := list(ctx, c)
@@ -85,34 +88,39 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	return s, conclude(ctx, c, st, key, slice, statements, s)
 }
 
+// signingKey loads the key of a data directory, and makes it on first use. A
+// directory that has statements had a key: to make another one quietly would
+// leave them signed by nobody.
+func signingKey(data string, st *store.Store) (*sign.Key, error) {
+	dir := filepath.Join(data, "keys")
+	if _, err := os.Stat(filepath.Join(dir, sign.KeyFile)); errors.Is(err, fs.ErrNotExist) {
+		digests, err := st.Digests()
+		if err != nil {
+			return nil, err
+		}
+		if len(digests) > 0 {
+			return nil, fmt.Errorf("the signing key %q is gone, and %d statements are signed with it: restore it from a backup, or start anew with another --data", filepath.Join(dir, sign.KeyFile), len(digests))
+		}
+	}
+	return sign.LoadOrMake(dir)
+}
+
 // conclude is the part of a run after the last check: graph, decision,
 // publication.
 func conclude(ctx context.Context, c Config, st *store.Store, key *sign.Key, slice *registry.Slice, statements []graph.Statement, s *Summary) error {
-	path := filepath.Join(c.Data, "graph.db")
-	_, missing := os.Stat(path)
-	g, err := graph.Open(ctx, path, graph.Options{})
-	if err != nil {
+	src := source(c, slice)
+	if err := keepSource(c, src); err != nil {
 		return err
 	}
-	defer g.Close() //nolint:errcheck // every write has returned by then
-	if missing == nil {
-		s.Graph, err = g.Apply(ctx, statements)
-	} else {
-		// A graph that was not there is made from every statement there is, of
-		// other slices too.
-		s.Graph, err = applyAll(ctx, g, st)
-	}
-	if err != nil {
-		return fmt.Errorf("apply the statements to the graph: %w", err)
-	}
-	if _, err := g.ApplySource(ctx, source(c, slice)); err != nil {
-		return fmt.Errorf("apply the listing to the graph: %w", err)
+	var err error
+	if s.Graph, err = updateGraph(ctx, c.Data, st, statements, src); err != nil {
+		return err
 	}
 	edition, err := decide(c, slice, statements, s)
 	if err != nil {
 		return err
 	}
-	return publish(ctx, c, st, key, g, edition, s)
+	return publish(ctx, c, st, key, edition, s)
 }
 
 // List reads the slice that a run would check, and contacts no endpoint.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lustrum-mcp/lustrum/attest/sign"
+	"github.com/lustrum-mcp/lustrum/crawler/target"
 	"github.com/lustrum-mcp/lustrum/dataset"
 	"github.com/lustrum-mcp/lustrum/dataset/figures"
 	"github.com/lustrum-mcp/lustrum/graph"
@@ -16,27 +18,28 @@ import (
 	"github.com/lustrum-mcp/lustrum/site"
 )
 
-// buildSite asks the graph what each public server inherits and which policies
-// it violates, and writes the pages.
-func buildSite(ctx context.Context, c Config, g *graph.Graph, key *sign.Key, e *dataset.Edition, set *figures.Set, note string, before []string, built string, s *Summary) error {
+// buildSite writes the pages. What they say of risks and policies is asked of
+// a graph that holds this edition's public records and nothing else: what is
+// held back, or what another census saw, can't show through.
+func buildSite(ctx context.Context, c Config, key *sign.Key, e *dataset.Edition, set *figures.Set, note string, before []string, built string, s *Summary) error {
 	if err := os.MkdirAll(filepath.Join(built, keysDir), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(built, keysDir, keyFile), key.PublicPEM(), 0o644); err != nil {
 		return err
 	}
-	// The graph holds what is held back too: only what rests on public
-	// statements leaves it.
-	public := publicOf(e)
+	g, err := editionGraph(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer g.Close() //nolint:errcheck // it is only read from here on
 	risks := map[string][]graph.Risk{}
 	for _, r := range e.Records {
-		found, err := g.Risk(ctx, "server:"+r.ID)
-		if err != nil {
+		if risks[r.ID], err = g.Risk(ctx, "server:"+r.ID); err != nil {
 			return fmt.Errorf("risk of %q: %w", r.ID, err)
 		}
-		risks[r.ID] = publicRisks(found, public)
 	}
-	violations, err := violated(ctx, g, e)
+	violations, err := violated(ctx, g, e.ID)
 	if err != nil {
 		return err
 	}
@@ -47,41 +50,49 @@ func buildSite(ctx context.Context, c Config, g *graph.Graph, key *sign.Key, e *
 	})
 }
 
-// publicRisks keeps findings that public statements show, and of their
-// evidence the public part.
-func publicRisks(risks []graph.Risk, public map[string]bool) []graph.Risk {
-	var out []graph.Risk
-	for _, r := range risks {
-		r.Evidence = slices.DeleteFunc(slices.Clone(r.Evidence), func(digest string) bool { return !public[digest] })
-		if len(r.Evidence) > 0 {
-			out = append(out, r)
-		}
+// editionGraph is a passing graph of an edition's public records and listings.
+func editionGraph(ctx context.Context, e *dataset.Edition) (*graph.Graph, error) {
+	g, err := graph.Open(ctx, "", graph.Options{})
+	if err != nil {
+		return nil, err
 	}
-	return out
-}
-
-// publicOf is the endpoint ids and the statement digests of an edition.
-func publicOf(e *dataset.Edition) map[string]bool {
-	public := map[string]bool{}
+	var statements []graph.Statement
 	for _, r := range e.Records {
-		public[r.ID], public[r.Digest] = true, true
+		statements = append(statements, graph.Statement{Digest: r.Digest, Statement: r.Statement})
 	}
-	return public
+	src := graph.Source{Kind: "registry", Ref: e.Registry, Complete: true}
+	for _, l := range e.Listings {
+		entry := graph.Listing{Name: l.Name, Version: l.Version, Namespace: l.Namespace, Status: l.Status, Repository: l.Repository}
+		if l.EndpointID != "" {
+			canonical, err := target.Canonical(l.URL)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("listing %q: %w", l.Name, err), g.Close())
+			}
+			entry.Transport, entry.Endpoint = l.Transport, canonical
+		}
+		src.Listings = append(src.Listings, entry)
+	}
+	_, err = g.Apply(ctx, statements)
+	if err == nil {
+		_, err = g.ApplySource(ctx, src)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the edition's graph: %w", err), g.Close())
+	}
+	return g, nil
 }
 
-// violated holds the graph against every built-in policy, as of the edition's
-// day, and keeps what rests on public statements alone and passes no server
-// that is not in the edition.
-func violated(ctx context.Context, g *graph.Graph, e *dataset.Edition) ([]site.Violation, error) {
+// violated holds a graph against every built-in policy, as of the edition's
+// day.
+func violated(ctx context.Context, g *graph.Graph, day string) ([]site.Violation, error) {
 	all, err := policies.Load("")
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := time.Parse(time.DateOnly, e.ID)
+	asOf, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return nil, err
 	}
-	public := publicOf(e)
 	var out []site.Violation
 	for _, p := range all {
 		result, err := p.CheckAt(ctx, g, asOf)
@@ -89,38 +100,14 @@ func violated(ctx context.Context, g *graph.Graph, e *dataset.Edition) ([]site.V
 			return nil, fmt.Errorf("policy %s: %w", p.ID, err)
 		}
 		for _, v := range result.Violations {
-			if id := publicServer(v, public); id != "" {
-				out = append(out, site.Violation{
-					Policy: v.Policy, Title: v.Title, Severity: v.Severity, Reason: v.Reason, Remedy: v.Remedy, Path: v.Path, EndpointID: id,
-				})
+			at := slices.IndexFunc(v.Nodes, func(n graph.Node) bool { return n.Kind == "server" })
+			if at < 0 || len(v.Evidence) == 0 {
+				continue // not about a record of this edition
 			}
+			out = append(out, site.Violation{
+				Policy: v.Policy, Title: v.Title, Severity: v.Severity, Reason: v.Reason, Remedy: v.Remedy, Path: v.Path, EndpointID: v.Nodes[at].Key,
+			})
 		}
 	}
 	return out, nil
-}
-
-// publicServer is the first server of a violation, "" when anything on its way
-// or behind it is not public.
-func publicServer(v policies.Violation, public map[string]bool) string {
-	held := func(digest string) bool { return !public[digest] }
-	if len(v.Evidence) == 0 || slices.ContainsFunc(v.Evidence, held) {
-		return ""
-	}
-	first := ""
-	nodes := slices.Clone(v.Nodes)
-	for _, s := range v.Steps {
-		nodes = append(nodes, s.From, s.To)
-	}
-	for _, n := range nodes {
-		if n.Kind != "server" {
-			continue
-		}
-		if !public[n.Key] {
-			return ""
-		}
-		if first == "" {
-			first = n.Key
-		}
-	}
-	return first
 }
