@@ -69,7 +69,15 @@ func prepareOut(out string) (release func(), err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("remove what an earlier run left: %w", err), l.Unlock())
 	}
-	return func() { l.Unlock() }, nil //nolint:errcheck // the lock goes with the process
+	return func() {
+		l.Unlock() //nolint:errcheck // the lock goes with the process
+		// A run that came to nothing leaves nothing: these fail where there is
+		// something inside.
+		if os.Remove(dir) == nil {
+			os.Remove(filepath.Join(out, lockName)) //nolint:errcheck // as above
+			os.Remove(out)                          //nolint:errcheck // as above
+		}
+	}, nil
 }
 
 // foreign is an error that names the first entry of a folder that no census

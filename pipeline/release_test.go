@@ -32,6 +32,10 @@ func prepare(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	release()
+	// Letting go of an empty folder removes it.
+	if err := os.MkdirAll(filepath.Join(out, releases), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func served(t *testing.T, out string) string {

@@ -11,11 +11,11 @@ import (
 )
 
 // The same bundles under @sigstore/verify from npm, with a changed byte in one.
-// LUSTRUM_NPM names a folder in which that package is installed.
+// LUSTRUM_TEST_NPM names a folder in which that package is installed.
 func TestNPMAgrees(t *testing.T) {
-	modules := os.Getenv("LUSTRUM_NPM")
+	modules := os.Getenv("LUSTRUM_TEST_NPM")
 	if modules == "" {
-		t.Skip("LUSTRUM_NPM names no folder with @sigstore/verify and @sigstore/bundle installed")
+		t.Skip("LUSTRUM_TEST_NPM names no folder with @sigstore/verify and @sigstore/bundle installed")
 	}
 	script, err := filepath.Abs("testdata/verify.mjs")
 	if err != nil {

@@ -94,13 +94,13 @@ func TestCorruptedStore(t *testing.T) {
 // TestListRealSlice lists one publisher of the real registry and counts for
 // itself, from the same file, what must be listed.
 func TestListRealSlice(t *testing.T) {
-	data := os.Getenv("LUSTRUM_DATA")
+	data := os.Getenv("LUSTRUM_TEST_DATA")
 	if data == "" {
 		data = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	f, err := os.Open(filepath.Join(data, "registry-2026-01-11.jsonl.gz"))
 	if err != nil {
-		t.Skip("the real registry data is not here (set LUSTRUM_DATA to its folder):", err)
+		t.Skip("the real registry data is not here (set LUSTRUM_TEST_DATA to its folder):", err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

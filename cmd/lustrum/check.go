@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,14 @@ it points at may not. Exits 2 when a check fails at or above --fail-on.`,
 			if output != "text" && output != "json" {
 				return fmt.Errorf("output %q is neither text nor json", output)
 			}
+			for _, phase := range phases {
+				if !slices.Contains(check.AnonymousPhases, phase) {
+					return fmt.Errorf("phase %q is none of %s%s", phase, strings.Join(check.AnonymousPhases, ", "), suggest(phase, check.AnonymousPhases))
+				}
+			}
 			endpoint, err := target.New(transport, args[0])
 			if err != nil {
-				return fmt.Errorf("%q: %w", target.Mask(args[0]), err)
+				return fmt.Errorf("%q: %w: give a URL such as https://mcp.example.com/mcp", target.Mask(args[0]), err)
 			}
 			roots, err := n.roots()
 			if err != nil {

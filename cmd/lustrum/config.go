@@ -27,7 +27,11 @@ func configure(cmd *cobra.Command, _ []string) error {
 	if file == "" {
 		file = os.Getenv("LUSTRUM_CONFIG")
 	}
-	values, err := readConfig(file, knownFlags(cmd.Root()))
+	known := knownFlags(cmd.Root())
+	if err := checkEnvironment(os.Environ(), known); err != nil {
+		return err
+	}
+	values, err := readConfig(file, known)
 	if err != nil {
 		return err
 	}
@@ -36,14 +40,35 @@ func configure(cmd *cobra.Command, _ []string) error {
 		if f.Changed || f.Name == "config" || f.Name == "help" {
 			return
 		}
-		variable := "LUSTRUM_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if value, ok := os.LookupEnv(variable); ok {
-			failed = errors.Join(failed, set(cmd, f.Name, strings.Split(value, "\n"), variable))
+		if value, ok := os.LookupEnv(variable(f.Name)); ok {
+			failed = errors.Join(failed, set(cmd, f.Name, strings.Split(value, "\n"), variable(f.Name)))
 		} else if value, ok := values[f.Name]; ok {
 			failed = errors.Join(failed, set(cmd, f.Name, value, file))
 		}
 	})
 	return failed
+}
+
+// variable is the environment's name of a flag.
+func variable(flag string) string {
+	return "LUSTRUM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// checkEnvironment refuses LUSTRUM_ variables that no flag is called by: a
+// misspelt one would be left out without a word. LUSTRUM_TEST_ is the tests'.
+func checkEnvironment(environ, known []string) error {
+	var names []string
+	for _, flag := range known {
+		names = append(names, variable(flag))
+	}
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "LUSTRUM_") || strings.HasPrefix(name, "LUSTRUM_TEST_") || slices.Contains(names, name) {
+			continue
+		}
+		return fmt.Errorf("unknown variable %s in the environment%s", name, suggest(name, names))
+	}
+	return nil
 }
 
 func set(cmd *cobra.Command, name string, values []string, from string) error {
@@ -62,7 +87,7 @@ func readConfig(file string, known []string) (map[string][]string, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, fmt.Errorf("read the configuration: %w: name another file with --config", err)
 	}
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))

@@ -80,7 +80,7 @@ Without --key the signature is "not asked", and nothing is verified unless
 func verifyPath(cmd *cobra.Command, path string, o verify.Options) (*verify.Result, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
+		return nil, fmt.Errorf("verify: %w: name a statement, its bundle, or the folder of an edition", err)
 	}
 	if !info.IsDir() {
 		return verify.File(path, o)

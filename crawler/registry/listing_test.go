@@ -76,13 +76,13 @@ func TestBoundedReader(t *testing.T) {
 // dataFile opens a file of real data, or skips.
 func dataFile(t testing.TB, name string) *os.File {
 	t.Helper()
-	dir := os.Getenv("LUSTRUM_DATA")
+	dir := os.Getenv("LUSTRUM_TEST_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	f, err := os.Open(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no real data: set LUSTRUM_DATA to a folder that holds %s", name)
+		t.Skipf("no real data: set LUSTRUM_TEST_DATA to a folder that holds %s", name)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -99,13 +99,13 @@ func TestVerbs(t *testing.T) {
 
 // Honest servers that annotate their tools must hardly ever be called liars.
 func TestHonestAnnotations(t *testing.T) {
-	dir := os.Getenv("LUSTRUM_DATA")
+	dir := os.Getenv("LUSTRUM_TEST_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	file, err := os.Open(filepath.Join(dir, "tools-docker.jsonl.gz"))
 	if err != nil {
-		t.Skipf("real data is not here (set LUSTRUM_DATA to its folder): %v", err)
+		t.Skipf("real data is not here (set LUSTRUM_TEST_DATA to its folder): %v", err)
 	}
 	defer file.Close()
 	zr, err := gzip.NewReader(file)

@@ -129,13 +129,13 @@ func TestLabelledTexts(t *testing.T) {
 
 // dataFile is a file of real data that is not part of the repository.
 func dataFile(t testing.TB, name string) string {
-	dir := os.Getenv("LUSTRUM_DATA")
+	dir := os.Getenv("LUSTRUM_TEST_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("real data is not here (set LUSTRUM_DATA to its folder): %v", err)
+		t.Skipf("real data is not here (set LUSTRUM_TEST_DATA to its folder): %v", err)
 	}
 	return path
 }
