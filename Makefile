@@ -39,6 +39,7 @@ integration: ## real MCP servers from npm, the official registry on PostgreSQL
 	cd build/npm && npm ci --ignore-scripts --no-audit --no-fund
 	test -x build/registry || GOBIN=$(CURDIR)/build GOFLAGS=-buildvcs=false $(GO) install github.com/modelcontextprotocol/registry/cmd/registry@v1.8.8
 	$(GO) test -tags integration -count=1 -v -run 'Real' ./cmd/lustrum
+	LUSTRUM_TEST_NPM=$(CURDIR)/build/npm/node_modules $(GO) test -count=1 -v -run NPM ./attest/verify
 
 vuln: ## govulncheck, offline where VULNDB names a database folder
 	$(GO) tool govulncheck $(if $(VULNDB),-db file://$(VULNDB)) ./...
