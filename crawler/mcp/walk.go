@@ -168,7 +168,7 @@ func (w *walker) next(members map[string]json.RawMessage) (string, bool) {
 		w.fault(FaultCursorStuck, "%s: page %d names the cursor %q, which was asked before", w.method, w.Pages, clip(cursor))
 		return "", false
 	case w.Pages >= w.client.o.MaxPages:
-		w.fault(FaultTruncated, "%s: cut after %d pages", w.method, w.Pages)
+		w.fault(FaultCursorStuck, "%s: page %d, the last one read, still names another", w.method, w.Pages)
 		return "", false
 	case w.bytes > walkShare*w.client.o.MaxMessage:
 		w.fault(FaultTruncated, "%s: cut after %d bytes", w.method, w.bytes)

@@ -130,7 +130,7 @@ func TestWalkBounds(t *testing.T) {
 		return fmt.Sprintf(`{"tools":[{"name":"%d"},{"name":"%d-"}],"nextCursor":"%d"}`, n, n, n)
 	}
 	w, s := walkOver(t, Options{MaxPages: 7}, endless)
-	wantKinds(t, w.Faults, FaultTruncated)
+	wantKinds(t, w.Faults, FaultCursorStuck)
 	if len(s.log()) != 7 || len(w.Items) != 14 {
 		t.Errorf("%d requests, %d items", len(s.log()), len(w.Items))
 	}

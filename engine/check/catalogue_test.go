@@ -75,21 +75,40 @@ func TestCatalogueRefuses(t *testing.T) {
 	}
 }
 
+// What English says of a name, not what the lists do: a name is guilty only
+// when it says that something which stays is changed.
 func TestVerbs(t *testing.T) {
 	for name, want := range map[string]string{
-		"delete_file": "delete", "deleteFile": "delete", "DeleteFile": "delete", "send-email": "send", "run": "run",
-		"github_delete_repo": "delete", "create": "create", "updateHTMLPage": "update",
-		"list_posts": "", "get_deleted_items": "", "search_and_replace": "", "read_note": "", "workflow_run_status": "",
-		"post_details": "post", "getUpdates": "", "settings": "", "addresses": "", "check_update": "", "": "", "検索": "",
+		"delete_everything": "delete everything", "delete_account": "delete account", "remove_file": "remove file", "create_issue": "create issue",
+		"update_record": "update record", "send_email": "send email", "drop_table": "drop table", "transfer_funds": "transfer funds",
+		"deleteFile": "delete file", "DeleteFile": "delete file", "send-email": "send email", "github_delete_repo": "delete repo", "delete": "delete",
+		"updateHTMLPage": "update page", "users_delete": "delete users", "get_or_create_user": "create user", "find_and_delete_user": "delete user",
+		"add_to_cart": "add cart", "remove_user_from_group": "remove user", "create_task_v2": "create task", "zia_bulk_delete_app_connectors": "delete connectors",
+		"post_create_comment": "post comment", "delete_preview_error_page": "delete page", "run_shell_command": "run command", "kill_process": "kill process",
+		"delete_search_index": "delete index", "cancel_order": "cancel order", "delete_comments": "delete comments", "delete_image": "delete image", "delete_report": "delete report", "update_template": "update template", "add_entities": "add entities",
+
+		"add": "", "set_union": "", "merge_json": "", "replace_text": "", "order_status": "", "book_search": "", "edit_distance": "", "start_date": "",
+		"delete_preview": "", "run_query": "", "execute_sql": "", "create": "", "run": "", "remove_duplicates": "", "drop_shadow": "", "truncate_text": "",
+		"list_posts": "", "get_deleted_items": "", "search_and_replace": "", "read_note": "", "workflow_run_status": "", "post_details": "",
+		"getUpdates": "", "settings": "", "addresses": "", "check_update": "", "": "", "検索": "", "remove_file_extension": "", "delete_whitespace": "",
+		"create_summary": "", "create_chart": "", "remove_background": "", "update_text": "", "sort_and_merge": "", "store_locator": "", "book_recommendations": "",
+		"stop_words": "", "bus_stop_times": "", "push_pull_legs": "", "place_details": "", "trade_history": "", "close_price": "", "set_theory": "",
+		"insert_sort": "", "move_generator": "", "send_time_estimate": "", "stock_order_book": "", "update_check": "", "install_guide": "", "upload_limits": "", "deploy_history": "",
 	} {
 		if got := changesThings(name); got != want {
 			t.Errorf("changesThings(%q) = %q, want %q", name, got, want)
 		}
 	}
 	for name, want := range map[string]string{
-		"delete_file": "delete", "remove_user": "remove", "execute_command": "execute command", "run_shell": "run shell", "shell": "shell",
-		"run_report": "", "list_deleted": "", "get_shell_history": "", "send_email": "", "create_note": "", "drop_table": "drop",
-		"eval_javascript": "eval javascript", "run_query": "",
+		"delete_file": "delete file", "remove_user": "remove user", "execute_command": "execute command", "run_shell": "run shell", "shell": "shell",
+		"drop_table": "drop table", "eval_javascript": "eval javascript", "transfer_funds": "transfer funds", "kill_process": "kill process",
+		"format_disk": "format disk", "runCode": "run code", "delete_everything": "delete everything", "db_wipe": "wipe db", "execute_sql": "execute sql",
+		"python_exec": "exec python",
+
+		"run_report": "", "list_deleted": "", "get_shell_history": "", "send_email": "", "create_note": "", "run_query": "", "format_code": "",
+		"truncate_text": "", "remove_duplicates": "", "drop_shadow": "", "kill_rate": "", "run_code_review": "", "drop_rate": "", "format_sql": "",
+		"shell_sort": "", "withdraw_limit": "", "overwrite_check": "", "kill_switch_status": "", "refund_policy": "", "remove_stopwords": "",
+		"terminal_velocity": "", "delete_simulation": "", "evaluate_code_quality": "", "run_analysis": "",
 	} {
 		if got := plainlyDestructive(name); got != want {
 			t.Errorf("plainlyDestructive(%q) = %q, want %q", name, got, want)

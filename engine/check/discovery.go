@@ -70,6 +70,8 @@ func (r *run) judgeFirstContact(ctx context.Context, p *mcp.Probe) {
 		r.pass(id, ev, fmt.Sprintf("%s is answered HTTP 401", a.Method))
 	case p.Protected:
 		r.warn(id, ev, fmt.Sprintf("%s is answered HTTP %d, which asks for no credentials: 401 with a challenge is due", a.Method, a.Status))
+	case r.elsewhere(a) != "":
+		r.warn(id, ev, "a deviation: "+r.undecided(ctx, p))
 	case r.undecided(ctx, p) != "":
 		r.skip(id, r.undecided(ctx, p))
 	case silent(p):

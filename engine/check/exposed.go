@@ -53,10 +53,10 @@ func (r *run) judgeOpenTools(ctx context.Context, l *listing) {
 func (r *run) judgeExposed(tools []tool, ev span, contact string) {
 	var destructive, unannotated, other []string
 	for _, t := range tools {
-		if is(t.Annotations.ReadOnly, true) {
-			continue
-		}
 		word := plainlyDestructive(t.Name)
+		if is(t.Annotations.ReadOnly, true) && (word == "" || changesThings(t.Name) == "") {
+			continue // a declaration that the name plainly belies does not count
+		}
 		switch {
 		case is(t.Annotations.Destructive, true):
 			destructive = append(destructive, quoteShort(t.key, 60)+" (declared)")

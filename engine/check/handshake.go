@@ -57,8 +57,13 @@ func (r *run) judgeEra(ctx context.Context, p *mcp.Probe, ev span) {
 // answer has shown that it can't be used.
 func (r *run) undecided(ctx context.Context, p *mcp.Probe) string {
 	for _, a := range contacts(p) {
-		if throttled(a) || ctx.Err() != nil {
+		if throttled(a) || ctx.Err() != nil || unread(a) != "" {
 			return unsettled(ctx, a)
+		}
+	}
+	for _, a := range contacts(p) {
+		if host := r.elsewhere(a); host != "" {
+			return fmt.Sprintf("HTTP %d to %s, another host, which is not asked: list the endpoint under that name", a.Status, quoteShort(host, 80))
 		}
 	}
 	return ""

@@ -37,7 +37,7 @@ func TestOutcomes(t *testing.T) {
 			"catalog.tools.unique": "skip", "catalog.tools.names": "skip", "catalog.tools.descriptions": "skip", "catalog.tools.input_schema": "skip",
 			"catalog.tools.annotations": "skip", "catalog.tools.output_schema": "skip", "catalog.text.hidden": "skip", "catalog.names.confusable": "skip"}},
 		{"dishonest annotation", legacy("2025-11-25", toolJSON("delete_note", honest, `{"readOnlyHint":true}`)),
-			map[string]string{"catalog.tools.annotation_honesty": "fail major"}},
+			map[string]string{"catalog.tools.annotation_honesty": "fail major", "auth.unauthenticated_tools": "fail major"}},
 		{"no annotations in 2024-11-05", legacy("2024-11-05", toolJSON("note", honest, `{}`)),
 			map[string]string{"catalog.tools.annotations": "skip", "catalog.tools.annotation_honesty": "skip", "catalog.tools.output_schema": "skip", "handshake.protocol_version": "warn"}},
 		{"older revision", legacy("2025-03-26", goodTool), map[string]string{"handshake.protocol_version": "info"}},
@@ -70,6 +70,18 @@ func TestOutcomes(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>hello</html>")
 		}), map[string]string{"discovery.first_contact": "warn", "handshake.era": "info", "handshake.initialize": "fail critical", "catalog.tools.list": "skip", "auth.unauthenticated_tools": "skip"}},
+		{"moved to another host", http.RedirectHandler("https://other.test/mcp", http.StatusPermanentRedirect),
+			map[string]string{"discovery.first_contact": "warn", "handshake.era": "skip", "handshake.initialize": "skip", "catalog.tools.list": "skip", "auth.unauthenticated_tools": "skip"}},
+		{"nested deeper than we read", &fixture{results: map[string]string{"initialize": initialize("2025-11-25", `{"tools":{}}`),
+			"tools/list": `{"tools":[{"name":"deep","inputSchema":` + strings.Repeat(`{"not":`, 200) + "{}" + strings.Repeat("}", 200) + `}]}`}},
+			map[string]string{"handshake.initialize": "pass", "catalog.tools.list": "skip", "auth.unauthenticated_tools": "skip", "catalog.empty": "skip"}},
+		{"a handshake nested deeper than we read", &fixture{results: map[string]string{"initialize": strings.Repeat(`{"a":`, 200) + "{}" + strings.Repeat("}", 200)}},
+			map[string]string{"handshake.initialize": "skip", "catalog.tools.list": "skip"}},
+		{"more tools than we read", legacy("2025-11-25", strings.Repeat(`{"name":"t"},`, 20_000)+`{"name":"t"}`),
+			map[string]string{"catalog.tools.list": "pass", "catalog.pagination": "info"}},
+		{"harmless verbs", legacy("2025-11-25", toolJSON("format_code", honest, `{"destructiveHint":false}`)+","+toolJSON("remove_duplicates", honest, `{"readOnlyHint":true}`)+","+
+			toolJSON("execute_sql", honest, `{"readOnlyHint":true}`)),
+			map[string]string{"auth.unauthenticated_tools": "info", "catalog.tools.annotation_honesty": "pass"}},
 		{"closed by 403", status(http.StatusForbidden), map[string]string{"discovery.first_contact": "warn", "handshake.initialize": "skip", "auth.unauthenticated_tools": "pass"}},
 		{"server error", status(http.StatusInternalServerError), map[string]string{"discovery.first_contact": "warn", "handshake.initialize": "fail critical"}},
 		{"poison", legacy("2025-11-25",

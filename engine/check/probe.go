@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -101,7 +102,39 @@ func unsettled(ctx context.Context, a *mcp.Answer) string {
 	case a.Err != nil && a.Result() == nil && a.RPCError() == nil && (errors.Is(a.Err, io.ErrUnexpectedEOF) || errors.Is(a.Err, syscall.ECONNRESET)):
 		return "the answer broke off: " + a.Err.Error()
 	}
+	return unread(a)
+}
+
+// unread says why an answer was left unread by the bounds of this check, "" when
+// it was read. They are ours: no specification forbids the server to answer so.
+func unread(a *mcp.Answer) string {
+	if a == nil || a.Reply != nil {
+		return ""
+	}
+	for _, f := range a.Faults {
+		if f.Kind == mcp.FaultDepth || f.Kind == mcp.FaultTruncated {
+			return "the answer is beyond the bounds of this check: " + f.Detail
+		}
+	}
 	return ""
+}
+
+// elsewhere is the host that an answer redirects to when it is another one
+// than the endpoint's. Only named hosts are asked, so what stands there is
+// unknown.
+func (r *run) elsewhere(a *mcp.Answer) string {
+	if a == nil || a.Location == "" || a.Status < 300 || a.Status > 399 {
+		return ""
+	}
+	base, err := url.Parse(r.endpoint.URL)
+	if err != nil {
+		return ""
+	}
+	to, err := base.Parse(a.Location)
+	if err != nil || to.Host == "" || strings.EqualFold(to.Hostname(), base.Hostname()) {
+		return "" // the same host over plain http, or on another port, is the server's own fault
+	}
+	return to.Host
 }
 
 // answered words what came back, quoting the server.
