@@ -168,21 +168,8 @@ func (g *Graph) add(ctx context.Context, facts, notes []quad.Quad, done *Applied
 
 // finish is write after the adds.
 func (g *Graph) finish(ctx context.Context, servers []string, digests map[string]string, notes []quad.Quad, done *Applied) error {
-	var old []quad.Quad
-	err := g.view(ctx, func(r *reader) error {
-		for _, id := range servers {
-			quads, err := r.replaced(ctx, id)
-			if err != nil {
-				return err
-			}
-			old = append(old, quads...)
-		}
-		return nil
-	})
+	err := removeEach(ctx, g, servers, (*reader).replaced, done)
 	if err != nil {
-		return err
-	}
-	if err := g.remove(ctx, old, done); err != nil {
 		return err
 	}
 	var records []quad.Quad
@@ -193,6 +180,25 @@ func (g *Graph) finish(ctx context.Context, servers []string, digests map[string
 		return err
 	}
 	return g.commit(ctx, "settle", cayley.Delete, notes)
+}
+
+// removeEach takes away the facts that find names for each of the names.
+func removeEach[N any](ctx context.Context, g *Graph, names []N, find func(*reader, context.Context, N) ([]quad.Quad, error), done *Applied) error {
+	var old []quad.Quad
+	err := g.view(ctx, func(r *reader) error {
+		for _, name := range names {
+			quads, err := find(r, ctx, name)
+			if err != nil {
+				return err
+			}
+			old = append(old, quads...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.remove(ctx, old, done)
 }
 
 // remove takes facts away, with the shared nodes that nothing names any more,

@@ -137,21 +137,7 @@ func (g *Graph) dropEntries(ctx context.Context, source quad.IRI, units map[quad
 	}
 	slices.Sort(gone)
 	for chunk := range slices.Chunk(gone, batchQuads/20) {
-		var old []quad.Quad
-		err := g.view(ctx, func(r *reader) error {
-			for _, label := range chunk {
-				quads, err := r.labelled(ctx, label)
-				if err != nil {
-					return err
-				}
-				old = append(old, quads...)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if err := g.remove(ctx, old, done); err != nil {
+		if err := removeEach(ctx, g, chunk, (*reader).labelled, done); err != nil {
 			return err
 		}
 	}
