@@ -20,6 +20,7 @@ const module = "github.com/lustrum-mcp/lustrum/"
 // flow is the order in which data passes through the rooms. A room may import
 // those before it and none after it.
 var flow = []string{
+	"internal/near",
 	"crawler",
 	"crawler/target",
 	"crawler/wire",

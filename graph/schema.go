@@ -3,6 +3,8 @@ package graph
 import (
 	"slices"
 	"strings"
+
+	"github.com/lustrum-mcp/lustrum/internal/near"
 )
 
 // FieldType is the type of a field, by its name in CEL.
@@ -174,45 +176,11 @@ func (f Field) fromKey(key string) string {
 	return key
 }
 
-// suggest returns " (did you mean "x"?)" for the nearest of the words, or the
-// words when none is near.
+// suggest words the nearest of the words as a question, or lists them all when
+// none is near.
 func suggest(word string, words []string) string {
-	best, distance := "", 1+max(1, len(word)/3)
-	for _, w := range words {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < distance {
-			best, distance = w, d
-		}
-	}
-	if best != "" {
+	if best := near.Word(word, words); best != "" {
 		return "did you mean \"" + best + "\"?"
 	}
 	return "there are " + strings.Join(words, ", ")
-}
-
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours. Words are cut at 64 bytes: nothing that long is near a name.
-func editDistance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

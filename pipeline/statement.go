@@ -36,8 +36,8 @@ func statement(r *check.Report, listed []attest.Listing, vantage attest.Vantage,
 	}
 	for _, f := range r.Findings {
 		p.Verdicts = append(p.Verdicts, verdict(f))
-		count(&p.Counts, f.Status)
 	}
+	p.Counts = attest.Count(p.Verdicts)
 	if r.Catalogue != "" {
 		p.Catalogue = &attest.Catalogue{Digest: r.Catalogue, Resources: r.Resources, Prompts: r.Prompts}
 		for _, t := range r.Tools {
@@ -65,21 +65,6 @@ func verdict(f check.Finding) attest.Verdict {
 		v.Observed = hex.EncodeToString(sum[:])
 	}
 	return v
-}
-
-func count(c *attest.Counts, s rubric.Status) {
-	switch s {
-	case rubric.Pass:
-		c.Pass++
-	case rubric.Warn:
-		c.Warn++
-	case rubric.Fail:
-		c.Fail++
-	case rubric.Skip:
-		c.Skip++
-	case rubric.Info:
-		c.Info++
-	}
 }
 
 // sortListings puts listings in the one order that statements carry them in.

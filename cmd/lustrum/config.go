@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
+
+	"github.com/lustrum-mcp/lustrum/internal/near"
 )
 
 const maxConfig = 1 << 20 // bytes
@@ -148,43 +150,9 @@ func knownFlags(root *cobra.Command) []string {
 
 // suggest names the nearest known word, if one is near.
 func suggest(word string, known []string) string {
-	best, distance := "", 4
-	for _, k := range known {
-		if d := editDistance(word, k); d < distance {
-			best, distance = k, d
-		}
-	}
+	best := near.Word(word, known)
 	if best == "" {
 		return ""
 	}
 	return fmt.Sprintf(": did you mean %q?", best)
-}
-
-// editDistance counts the letters to insert, drop, change or swap with their
-// neighbour to get from one short word to another.
-func editDistance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			rows[i][j] = min(change, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }
