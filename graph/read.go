@@ -37,7 +37,7 @@ type link [4]cayley.Ref
 func (r *reader) scan(ctx context.Context, d quad.Direction, v quad.Value, preds []quad.IRI, f func(link) (bool, error)) error {
 	ref, err := r.qs.ValueOf(v)
 	if err != nil || ref == nil {
-		return err
+		return unreadable(err)
 	}
 	var want []any
 	for _, p := range preds {
@@ -69,7 +69,7 @@ func (r *reader) scan(ctx context.Context, d quad.Direction, v quad.Value, preds
 			return err
 		}
 	}
-	return it.Err()
+	return unreadable(it.Err())
 }
 
 func (r *reader) links(ctx context.Context, d quad.Direction, v quad.Value, preds ...quad.IRI) ([]link, error) {
@@ -87,7 +87,7 @@ func (r *reader) predicate(p quad.IRI) (cayley.Ref, error) {
 	}
 	ref, err := r.qs.ValueOf(p)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	r.preds[p] = ref
 	return ref, nil
@@ -100,7 +100,7 @@ func (r *reader) link(ref cayley.Ref) (link, error) {
 	for i, d := range directions {
 		v, err := r.qs.QuadDirection(ref, d)
 		if err != nil {
-			return l, err
+			return l, unreadable(err)
 		}
 		if v == nil {
 			return l, errDamaged
@@ -110,7 +110,16 @@ func (r *reader) link(ref cayley.Ref) (link, error) {
 	return l, nil
 }
 
-var errDamaged = errors.New("the graph holds a fact without a name: delete the graph's directory and rebuild it from the statements")
+var errDamaged = errors.New("the graph is damaged: a fact has no name: " + remedy)
+
+// unreadable says what to do about an error of the store. A read fails for no
+// other reason than a damaged file, or because time is up.
+func unreadable(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("the graph is damaged (%w): %s", err, remedy)
+}
 
 // all are the ids of every quad.
 func (r *reader) all(ctx context.Context) ([]link, error) {
@@ -127,7 +136,7 @@ func (r *reader) all(ctx context.Context) ([]link, error) {
 		}
 		out = append(out, l)
 	}
-	return out, it.Err()
+	return out, unreadable(it.Err())
 }
 
 // quads resolves links to quads.
@@ -168,7 +177,7 @@ func (r *reader) resolve(ctx context.Context, links []link, places ...int) error
 	}
 	values, err := cayley.ValuesOf(ctx, r.qs, refs)
 	if err != nil {
-		return fmt.Errorf("read the graph: %w", err)
+		return unreadable(err)
 	}
 	for i, v := range values {
 		if v == nil {

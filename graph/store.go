@@ -7,7 +7,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cayleygraph/cayley/clog"
@@ -48,6 +50,8 @@ type Graph struct {
 	mu  sync.RWMutex // held for writing while the store is replaced
 	qs  cayley.QuadStore
 	bad error // why there is no store
+
+	broken atomic.Bool // the store panicked
 
 	fail func(step string) error // for tests: called before each transaction
 }
@@ -111,11 +115,13 @@ const storeFile = "indexes.bolt"
 // openStore opens or makes the file. It answers damage with an error, panics
 // of the libraries below included.
 func openStore(path string, o cayley.Options) (qs cayley.QuadStore, err error) {
-	defer damage(path, &err)
+	defer guard(path, &err, nil)()
 	info, err := os.Stat(filepath.Join(path, storeFile))
 	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
+	case errors.Is(err, os.ErrNotExist):
 		err = makeStore(path)
+	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		err = fmt.Errorf("%q is empty", storeFile) // the store would fill it anew, and answer that there is nothing
 	case err == nil && !info.Mode().IsRegular():
 		err = fmt.Errorf("%q is no file", storeFile)
 	}
@@ -123,7 +129,7 @@ func openStore(path string, o cayley.Options) (qs cayley.QuadStore, err error) {
 		qs, err = cayley.NewQuadStore(bbolt.Type, path, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the graph %q: %w: if it is damaged, delete the directory and rebuild the graph from the statements", path, err)
+		return nil, fmt.Errorf("open the graph %q: %w: if it is damaged, %s", path, err, remedy)
 	}
 	return qs, nil
 }
@@ -143,11 +149,23 @@ func makeStore(path string) error {
 	return os.Rename(filepath.Join(next, storeFile), filepath.Join(path, storeFile))
 }
 
-// damage turns a panic of the store into an error. The graph is an index: what
-// to do about a damaged one is always the same.
-func damage(path string, err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("the graph %q is damaged (%v): delete the directory and rebuild the graph from the statements", path, r)
+// remedy is what to do about a damaged graph: it is an index of the statements.
+const remedy = "delete its directory and rebuild the graph from the statements (lustrum graph rebuild)"
+
+// guard makes a fault in the file's memory map, such as a page beyond a
+// truncated file, a panic of this goroutine. It is deferred as
+// defer guard(path, &err, broken)(), and turns panics of the store into an
+// error and a note in broken, unless that is nil.
+func guard(path string, err *error, broken *atomic.Bool) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		if r := recover(); r != nil {
+			if broken != nil {
+				broken.Store(true)
+			}
+			*err = fmt.Errorf("the graph %q is damaged (%v): %s", path, r, remedy)
+		}
 	}
 }
 
@@ -157,11 +175,8 @@ func (g *Graph) Close() error {
 	defer g.writer.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var err error
-	if g.qs != nil {
-		err = g.qs.Close()
-	}
-	g.qs, g.bad = nil, errors.New("the graph is closed")
+	err := g.closeStore()
+	g.bad = errors.New("the graph is closed")
 	if g.lock != nil {
 		err = errors.Join(err, os.Truncate(g.lock.Path(), 0), g.lock.Close())
 		g.lock = nil
@@ -170,6 +185,18 @@ func (g *Graph) Close() error {
 		err = errors.Join(err, os.RemoveAll(g.path))
 	}
 	return err
+}
+
+// closeStore gives the store back, unless it panicked: it then waits for ever
+// for the transaction that nobody ended. Such a one is left alone, and stays
+// locked until the program ends.
+func (g *Graph) closeStore() error {
+	qs := g.qs
+	g.qs = nil
+	if qs == nil || g.broken.Load() {
+		return nil
+	}
+	return qs.Close()
 }
 
 // view runs a reader on the store.
@@ -182,7 +209,7 @@ func (g *Graph) view(ctx context.Context, f func(*reader) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer damage(g.path, &err)
+	defer guard(g.path, &err, &g.broken)()
 	return f(newReader(g.qs))
 }
 
@@ -218,7 +245,7 @@ func (g *Graph) apply(action cayley.Procedure, deltas []cayley.Delta) (err error
 		g.mu.Lock()
 		defer g.mu.Unlock()
 	}
-	defer damage(g.path, &err)
+	defer guard(g.path, &err, &g.broken)()
 	return g.qs.ApplyDeltas(deltas, cayley.IgnoreOpts{IgnoreDup: true, IgnoreMissing: true})
 }
 
@@ -227,8 +254,11 @@ func (g *Graph) reopen() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known = map[Node]bool{}
-	err := g.qs.Close()
-	g.qs = nil
+	err := g.closeStore()
+	if g.broken.Load() {
+		g.bad = fmt.Errorf("the graph %q is damaged: %s", g.path, remedy)
+		return err // the caller has one that says how
+	}
 	qs, oerr := openStore(g.path, g.storeOptions())
 	if oerr != nil {
 		g.bad = oerr

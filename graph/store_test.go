@@ -46,6 +46,7 @@ func TestDamagedStore(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"garbage":   func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("garbage ", 4096)), 0o600) },
 		"truncated": func(p string) error { return os.Truncate(p, 100) },
+		"emptied":   func(p string) error { return os.Truncate(p, 0) },
 		"directory": func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o700)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,16 +65,6 @@ func TestDamagedStore(t *testing.T) {
 			}
 		})
 	}
-	// A file that was made and never filled is no damage: a process ended early.
-	dir := filepath.Join(t.TempDir(), "graph.db")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, storeFile), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	apply(t, disk(t, dir), statement("https://a.example.com/mcp", "2026-01-01T00:00:00.000Z"))
-
 	file := filepath.Join(t.TempDir(), "graph.db")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
