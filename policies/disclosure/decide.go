@@ -1,9 +1,6 @@
 package disclosure
 
 import (
-	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,12 +44,13 @@ func Decide(records []Record, seed []byte, audience string) (*Decision, error) {
 }
 
 // DecideBy says which records may be published. For the public it leaves out
-// what a rule holds back, and a cover: at least a tenth of the healthy servers
-// and at least one for each held one, of the same authentication and transport
-// as long as there are any. The cover is drawn by HMAC-SHA-256 of the ids under
-// the secret seed: it does not depend on the order of the records, and a server
-// stays in it from edition to edition, so that comparing editions tells
-// nothing.
+// what a rule holds back, and a cover of healthy servers: a tenth of all
+// servers, and a partner for each held one, of the same authentication and
+// transport as long as there are any. The cover is drawn by HMAC-SHA-256 under
+// the secret seed, whatever the order of the records. From edition to edition
+// the tenth stays and a partner moves with the server that it stands for, so
+// that of what appears or disappears about half is innocent. A server that
+// leaves the registry, or changes its authentication, moves cover as well.
 func DecideBy(rules []*Rule, records []Record, seed []byte, audience string) (*Decision, error) {
 	d := &Decision{Held: map[string][]string{}}
 	seen := map[string]bool{}
@@ -119,50 +117,4 @@ func heldBy(rules []*Rule, r Record) ([]string, error) {
 	}
 	slices.Sort(out)
 	return out, nil
-}
-
-// draw picks the cover. matched is false when some held server has no healthy
-// one of its own kind to stand beside.
-func draw(held, healthy []Record, seed []byte) (cover map[string]bool, matched bool) {
-	type lot struct {
-		Record
-		number []byte
-	}
-	var lots []lot
-	for _, r := range healthy {
-		mac := hmac.New(sha256.New, seed)
-		mac.Write([]byte("cover\x00" + r.ID))
-		lots = append(lots, lot{r, mac.Sum(nil)})
-	}
-	slices.SortFunc(lots, func(a, b lot) int { return bytes.Compare(a.number, b.number) })
-
-	want := map[string]int{}
-	for _, r := range held {
-		want[bucket(r)]++
-	}
-	cover = map[string]bool{}
-	for _, l := range lots {
-		if b := bucket(l.Record); want[b] > 0 {
-			want[b]--
-			cover[l.ID] = true
-		}
-	}
-	matched = true
-	for _, missing := range want {
-		matched = matched && missing == 0
-	}
-	least := max(len(held), (len(healthy)+9)/10)
-	for _, l := range lots {
-		if len(cover) >= least {
-			break
-		}
-		cover[l.ID] = true
-	}
-	return cover, matched && len(cover) >= len(held)
-}
-
-// bucket is what a stranger can tell about a server by asking it.
-func bucket(r Record) string {
-	p := &r.Statement.Predicate
-	return p.Auth.State + "\x00" + p.Target.Transport
 }

@@ -78,8 +78,8 @@ func TestOwnerSeesEverything(t *testing.T) {
 	}
 }
 
-// TestCoverByHand: 40 servers, 3 held (2 open, 1 oauth): at least 37/10
-// rounded up, 4, are cover, among them 2 open and 1 oauth.
+// TestCoverByHand: 40 servers, 3 held (2 open, 1 oauth). A tenth are 4, held
+// ones perhaps among them, and the partners are 2 open and 1 oauth.
 func TestCoverByHand(t *testing.T) {
 	var rs []Record
 	for n := range 40 {
@@ -96,7 +96,7 @@ func TestCoverByHand(t *testing.T) {
 	if len(d.Held) != 3 || !slices.Equal(d.Held["server-001"], []string{"D3"}) {
 		t.Errorf("held %v", d.Held)
 	}
-	if len(d.Cover) != 4 || d.NotInEdition != 7 || len(d.Public) != 33 || len(d.Warnings) != 0 {
+	if len(d.Cover) < 4 || len(d.Cover) > 7 || d.NotInEdition != 3+len(d.Cover) || len(d.Public) != 37-len(d.Cover) || len(d.Warnings) != 0 {
 		t.Errorf("cover %v, not in edition %d, public %d, warnings %v", d.Cover, d.NotInEdition, len(d.Public), d.Warnings)
 	}
 	kinds := map[string]int{}
