@@ -23,6 +23,7 @@ var flow = []string{
 	"internal/near",
 	"crawler",
 	"crawler/target",
+	"crawler/source",
 	"crawler/wire",
 	"crawler/mcp",
 	"crawler/oauth",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -101,7 +100,7 @@ func (w *walk) judge(listed listedRemote, canonical string) (Reason, string) {
 	if listed.url == "" {
 		return InvalidURL, "invalid URL: the remote has none"
 	}
-	if name, ok := templateVariable(listed.url); ok {
+	if name, ok := target.TemplateVariable(listed.url); ok {
 		return TemplateURL, "template variable " + name
 	}
 	if listed.transport != target.StreamableHTTP && listed.transport != target.SSE {
@@ -120,7 +119,7 @@ func (w *walk) judge(listed listedRemote, canonical string) (Reason, string) {
 	if strings.Contains(authority, "@") {
 		return Credentials, ""
 	}
-	if key := secretParameter(listed.url); key != "" {
+	if key := target.SecretParameter(listed.url); key != "" {
 		return Credentials, fmt.Sprintf("credentials in the URL: parameter %q", clip(key))
 	}
 	// A host that has no canonical form may still be taken for an address by
@@ -139,52 +138,10 @@ func isScheme(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == "" && s[0] >= 'a'
 }
 
-// A variable stands in braces by the schema; publishers also write ${x},
-// {{x}} and <x>, or escape the braces.
-var template = regexp.MustCompile(`(?i)(?:\{|%7b)+\s*([^{}%<>]*?)\s*(?:\}|%7d)+|<([^<>]*)>`)
-
-var plainVariable = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
-// templateVariable returns the first variable in a URL. A brace without its
-// partner is a template too: no URL holds one unescaped.
-func templateVariable(raw string) (name string, ok bool) {
-	m := template.FindStringSubmatch(raw)
-	switch {
-	case m != nil:
-		name = m[1] + m[2]
-	case !strings.ContainsAny(raw, "{}"):
-		return "", false
-	}
-	if !plainVariable.MatchString(name) {
-		name = fmt.Sprintf("%q", clip(name))
-	}
-	return name, true
-}
-
-// Names of query parameters that carry a credential.
-var secretNames = []string{
-	"api_key", "apikey", "api-key", "key", "access_key", "access_token", "accesstoken", "auth_token",
-	"token", "secret", "client_secret", "password", "passwd", "pwd", "authorization", "bearer",
-}
-
-// secretParameter names the first parameter of a URL that carries a
-// credential.
-func secretParameter(raw string) string {
-	_, query, _ := strings.Cut(raw, "?")
-	query, _, _ = strings.Cut(query, "#")
-	for _, pair := range strings.FieldsFunc(query, func(c rune) bool { return c == '&' || c == ';' }) {
-		key, value, _ := strings.Cut(pair, "=")
-		if value != "" && slices.Contains(secretNames, strings.ToLower(key)) {
-			return key
-		}
-	}
-	return ""
-}
-
 // maskURL hides the credentials of a listed URL and bounds it.
 func maskURL(raw string) string {
 	masked := target.Mask(raw)
-	if _, isTemplate := templateVariable(raw); !isTemplate && secretParameter(raw) != "" {
+	if _, isTemplate := target.TemplateVariable(raw); !isTemplate && target.SecretParameter(raw) != "" {
 		masked, _, _ = strings.Cut(masked, "?")
 		masked += "?***"
 	}

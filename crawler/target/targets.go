@@ -232,3 +232,20 @@ func uncomment(line string) string {
 	}
 	return line
 }
+
+// Merge joins the targets of one origin, with all their paths and sources, in
+// the order of first naming.
+func Merge(targets []Target) []Target {
+	var out []Target
+	index := map[string]int{}
+	for _, t := range targets {
+		if i, seen := index[t.Origin()]; seen {
+			out[i].merge(t)
+			continue
+		}
+		index[t.Origin()] = len(out)
+		t.Paths, t.Sources = slices.Clone(t.Paths), slices.Clone(t.Sources)
+		out = append(out, t)
+	}
+	return out
+}
